@@ -49,6 +49,9 @@ int wait_sleep(uint64_t deadline);
 /* As wait_on, but only fatal signals interrupt (-EINTR then). */
 int wait_on_killable(struct waitq *q, uint64_t deadline);
 
+/* T has something to look at (signal, exit): wakes it from an interruptible sleep, or kicks it out of guest code. */
+void task_notify_signal(struct task *t);
+
 /* Kernel-internal errno values: never leave dispatch (see sentry/task/run.c). */
 #define ERESTARTSYS 512
 #define ERESTARTNOINTR 513

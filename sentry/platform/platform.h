@@ -103,6 +103,9 @@ long plat_write_mem(struct plat_thread *t, uint64_t dst, const void *src, size_t
 /* Fast path used by copy_in/copy_out (sentry/mm/uaccess.c): bytes that came or may go with the call's own window.
  * Return true when served. */
 bool plat_window_in(struct plat_thread *t, void *dst, uint64_t src, size_t size);
+/* A NUL-terminated string that came with the call: copies it with its NUL (at most CAP bytes) and returns its length
+ * without NUL; -1 when it did not come with the call (use plat_read_mem). */
+long plat_window_str(struct plat_thread *t, char *dst, uint64_t src, size_t cap);
 bool plat_window_out(struct plat_thread *t, uint64_t dst, const void *src, size_t size);
 
 /* --- statistics ------------------------------------------------------------------------------------------------- */

@@ -275,7 +275,7 @@ static inline void poll_wait(struct poll_table *pt, struct waitq *q)
 	if (pt && pt->add)
 		pt->add(pt, q);
 }
-uint32_t file_poll(struct file *, struct poll_table *pt);
+uint32_t file_poll(struct file *, struct poll_table *pt); /* fs/poll.c */
 
 /* --- descriptor table -------------------------------------------------------------------------------------------------------- */
 struct fdtable {
@@ -327,6 +327,23 @@ struct superblock *devpts_new(void);
 struct file *hostfile_new(int hostfd);
 /* Both ends of a pipe. 0 or -errno. */
 int pipe_new(struct file **rd, struct file **wr, int flags);
+
+/* --- special files: what the core calls ------------------------------------------------------------------------------------------------ */
+/* ops->open of a FIFO or a character device node found in any file system (i->ops->open NULL and the mode says so).
+ * fifo_open may sleep until the other side opens. Block devices: -ENXIO. */
+int fifo_open(struct inode *inode, struct file *f);
+int chrdev_open(struct inode *inode, struct file *f);
+/* fcntl F_GETPIPE_SZ and F_SETPIPE_SZ; -EBADF when F is no pipe. */
+int64_t pipe_fcntl(struct file *f, int cmd, uint64_t arg);
+/* file_put at the last reference, before release, when f->epitems is not empty: drops the items. */
+void epoll_file_gone(struct file *f);
+/* inotify (fs/inotify): call when inode->watches or the parent's is not empty. MASK: IN_*; NAME in DIR or NULL. */
+void inotify_event(struct inode *inode, uint32_t mask, uint32_t cookie, const char *name);
+/* The inode's last link and reference are gone: drops its watches (IN_DELETE_SELF, IN_IGNORED). */
+void inotify_inode_gone(struct inode *inode);
+/* memfd_create: an unlinked tmpfs file without size limit, named "/memfd:NAME"; SEALS is its initial seal set.
+ * Implemented by tmpfs, which also enforces the seals (fcntl F_ADD_SEALS, F_GET_SEALS). */
+int tmpfs_memfd_new(const char *name, int open_flags, unsigned seals, struct file **out);
 
 /* Boot: initialise caches and the anonymous superblock. */
 int vfs_init(void);

@@ -5,6 +5,7 @@
  */
 #ifndef WARD_TASK_TASK_H
 #define WARD_TASK_TASK_H
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -65,7 +66,13 @@ struct tgroup {
 	struct timer itimer_real;  /* ITIMER_REAL */
 	uint64_t itimer_real_interval;
 	int oom_score_adj;
-	struct list hash;
+	struct list hash, all;     /* by pid; every process in pid order */
+	struct waitq exec_q;       /* execve waits here for the other threads to leave */
+	bool unkillable;           /* pid 1: default-fatal signals of others inside are ignored */
+	bool continued_notify;     /* the parent is to be told CLD_CONTINUED */
+	void (*spawn_done)(void *arg, int status, int error); /* see sentry/task/spawn.h */
+	void *spawn_arg;
+	int spawn_error;
 };
 
 struct pgrp {
@@ -97,6 +104,7 @@ struct task {
 	char comm[16];
 	uint64_t sig_mask;         /* bit n-1 = signal n */
 	uint64_t saved_mask;       /* to restore after sigsuspend-like calls */
+	uint64_t real_blocked;     /* sigtimedwait: signals blocked but for the wait */
 	bool restore_mask;
 	struct sigpending pending; /* thread-directed */
 	uint64_t altstack_sp, altstack_size;
@@ -122,6 +130,7 @@ struct task {
 	bool no_new_privs;
 	uint64_t timer_slack;
 	uint64_t start_ns;
+	struct user_count *user;   /* counted: what its real uid holds (RLIMIT_NPROC, RLIMIT_SIGPENDING) */
 };
 
 extern struct task *current;       /* the task of the running fiber */
@@ -145,6 +154,7 @@ struct clone_args_k {              /* decoded clone/clone3/fork/vfork */
 	uint64_t stack;            /* child's sp, 0 = the parent's */
 	uint64_t tls;
 	uaddr_t parent_tid, child_tid, pidfd;
+	pid_t set_tid;             /* 0 = next free */
 };
 /* Child's tid or -errno. Sleeps. */
 int64_t do_clone(const struct clone_args_k *a);
@@ -154,8 +164,62 @@ void tgroup_exit(struct tgroup *tg, int wait_status);
 /* Start a process inside the sandbox from the kernel (pid 1, `ward exec`): the new task runs execve of ARGV
  * itself. See sentry/task/spawn.h for the request. */
 
-/* Called by platform-independent run loop. */
+/* The run loop: fn of every task's fiber. */
 void task_main(void *task);
+
+/* --- for execve (loader/, syscalls/exec.c) --------------------------------------------------------------------- */
+/* Kill every other thread of current's process and wait for them; current becomes the leader (takes over the
+ * tid). 0, or -EAGAIN (another exec or exit is under way), -EINTR (killed meanwhile: return it). Sleeps. */
+int task_dethread(void);
+/* After the new image stands and current->mm, ->host are the new ones: handlers to default, altstack off,
+ * clear_tid and robust list forgotten, vfork parent woken, comm set to NAME, close-on-exec is the caller's. */
+void task_exec_done(const char *name);
+/* Wake the vfork parent, if any. */
+void task_vfork_release(struct task *t);
+
+/* --- inside sentry/task and sentry/signal ------------------------------------------------------------------------ */
+struct user_count {                /* per real uid */
+	unsigned refs;
+	uid_t uid;
+	unsigned tasks, signals;
+	struct list node;
+};
+struct user_count *user_count_get(uid_t uid); /* counted, NULL: no memory */
+void user_count_put(struct user_count *u);
+/* Make T look at its flags soon: wakes an interruptible sleep (a killable one only if FATAL), or kicks the guest. */
+void task_interrupt(struct task *t, bool fatal);
+struct task *task_new(struct tgroup *tg);     /* refs 1, not linked; takes no reference of TG's tasks */
+struct tgroup *tgroup_new(void);
+void task_link(struct task *t);               /* into hash and thread group; T's first reference is the hash's */
+void task_unlink(struct task *t);             /* out of both; drops that reference */
+void tgroup_link(struct tgroup *tg);
+void tgroup_release(struct tgroup *tg);       /* reap: out of every table; drops the table's reference */
+void task_leave(struct task *t);              /* exit of current, on its own fiber */
+uint64_t tgroup_cpu_ns(struct tgroup *tg);
+/* pid numbers and the tables keyed by them (pid.c). */
+pid_t pid_alloc(void);                        /* next free number or -EAGAIN */
+bool pid_in_use(pid_t pid);
+void pid_hash_task(struct task *t);
+void pid_hash_tgroup(struct tgroup *tg);
+void pid_hash_pgrp(struct pgrp *pg);
+void pid_hash_session(struct session *s);
+extern unsigned pid_max;
+struct session *session_find(pid_t sid);
+/* Process groups and sessions (pgrp.c). */
+struct pgrp *pgrp_new(pid_t pgid, struct session *s); /* refs 1; takes a reference of S */
+struct pgrp *pgrp_get(struct pgrp *pg);
+void pgrp_put(struct pgrp *pg);
+struct session *session_new(pid_t sid);
+struct session *session_get(struct session *s);
+void session_put(struct session *s);
+void tgroup_set_pgrp(struct tgroup *tg, struct pgrp *pg); /* PG NULL: leave; takes its own reference */
+/* No member has a parent in another group of the same session; IGNORE is not looked at. */
+bool pgrp_is_orphaned(struct pgrp *pg, struct tgroup *ignore);
+bool pgrp_has_stopped(struct pgrp *pg);
+int64_t do_setsid(void);
+/* Tell TG's parent about a stop or continue (CLD_STOPPED, CLD_CONTINUED) or its exit. */
+void tgroup_notify_parent(struct tgroup *tg, int cld_code, int status);
+void rlimit_init(struct l_rlimit rlim[L_RLIM_NLIMITS]);
 static inline bool task_is_leader(const struct task *t)
 {
 	return t->tid == t->tg->pid;

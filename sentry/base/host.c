@@ -6,6 +6,7 @@
 #include <linux/openat2.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/statfs.h>
@@ -106,6 +107,10 @@ void *host_mremap(void *old, size_t old_size, size_t new_size, int flags)
 int host_madvise(void *addr, size_t size, int advice)
 {
 	RET(madvise(addr, size, advice));
+}
+int host_ioctl(int fd, unsigned long cmd, void *arg)
+{
+	RET(ioctl(fd, cmd, arg));
 }
 int host_poll(struct pollfd *fds, unsigned n, int timeout_ms)
 {

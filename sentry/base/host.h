@@ -41,6 +41,8 @@ static inline int host_is_err(const void *p)
 {
 	return (uintptr_t)p >= (uintptr_t)-4095;
 }
+/* Only the requests in sentry/platform/confine_gen.c pass the sentry's filter. */
+int host_ioctl(int fd, unsigned long cmd, void *arg);
 int host_poll(struct pollfd *fds, unsigned n, int timeout_ms);
 long host_getrandom(void *buf, size_t size);
 int host_kill(pid_t pid, int sig);

@@ -38,6 +38,7 @@ struct control_counters {
 };
 
 struct config;
+struct boot_fds;
 /* Plain blocking packet send/receive, used on both sides. Descriptors received beyond FD_COUNT are closed.
  * recv: size of the text (>= 0), -EPIPE at end of file or -errno. */
 int control_send(int fd, const struct control_msg *m, const void *text, size_t size, const int *fds, unsigned fd_count);
@@ -45,9 +46,9 @@ long control_recv(int fd, struct control_msg *m, void *text, size_t size, int *f
 
 /* --- sentry's side (sentry/control.c) --------------------------------------------------------------------- */
 /* Serve FD from the event loop. 0 or -errno. */
-int control_start(int fd, const struct config *c);
+int control_start(int fd);
 /* Start the program of C as process 1. 0 or -1. */
-int control_spawn_init(const struct config *c, struct err *e);
+int control_spawn_init(const struct config *c, const struct boot_fds *fds, struct err *e);
 void control_init_exited(int wait_status);
 void control_boot_failed(int fd, const struct err *e);
 #endif

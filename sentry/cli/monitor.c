@@ -1,0 +1,321 @@
+/*
+ * One sandbox from fork to report: relays signals, enforces --time, notices the sentry's death. The sentry is not
+ * trusted: what it sends can only name an outcome.
+ */
+#include "sentry/cli/monitor.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "sentry/base/log.h"
+#include "sentry/base/util.h"
+#include "sentry/boot.h"
+#include "sentry/cli/cli.h"
+
+/* Time the sentry gets to kill the guests and stream results after it was asked to end. */
+#define GRACE_SECONDS 5
+
+static const int relayed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+uint64_t monitor_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+static void timer_set(int fd, double seconds)
+{
+	struct itimerspec its = {0};
+
+	its.it_value.tv_sec = (time_t)seconds;
+	its.it_value.tv_nsec = (long)((seconds - (double)its.it_value.tv_sec) * 1e9);
+	if (!its.it_value.tv_sec && !its.it_value.tv_nsec)
+		its.it_value.tv_nsec = 1;
+	timerfd_settime(fd, 0, &its, NULL);
+}
+
+/* The sentry leads a session of its own in which all stubs are. */
+static void kill_hard(struct monitor *m)
+{
+	if (m->sentry <= 0)
+		return;
+	kill(-m->sentry, SIGKILL);
+	kill(m->sentry, SIGKILL);
+}
+
+void monitor_kill(struct monitor *m, enum outcome why)
+{
+	struct control_msg msg = {.kind = CONTROL_KILL};
+
+	if (m->ended)
+		return;
+	if (m->result.outcome == OUTCOME_NONE)
+		m->result.outcome = why;
+	if (m->kill_sent || control_send(m->control, &msg, NULL, 0, NULL, 0)) {
+		kill_hard(m);
+		return;
+	}
+	m->kill_sent = true;
+	timer_set(m->grace, GRACE_SECONDS);
+}
+
+static void relay_signal(struct monitor *m, int sig)
+{
+	struct control_msg msg = {.kind = CONTROL_SIGNAL, .a = sig};
+	uint64_t now = monitor_now_ns();
+
+	if (sig == SIGINT) {
+		if (m->last_int_ns && now - m->last_int_ns < NSEC_PER_SEC) {
+			monitor_kill(m, OUTCOME_KILLED);
+			return;
+		}
+		m->last_int_ns = now;
+	}
+	control_send(m->control, &msg, NULL, 0, NULL, 0);
+}
+
+static void program_ended(struct monitor *m, int status, int error)
+{
+	struct result *r = &m->result;
+	const char *name = m->c->argv[0];
+
+	m->ended = true;
+	if (r->outcome != OUTCOME_NONE)
+		return;
+	if (error < 0)
+		error = -error;
+	if (error) {
+		bool missing = error == ENOENT || error == ENOTDIR;
+
+		r->outcome = OUTCOME_NEVER_STARTED;
+		r->exit_code = r->code = missing ? WARD_EXIT_NOTFOUND : WARD_EXIT_NOEXEC;
+		snprintf(r->text, sizeof r->text, missing ? "%.200s: not found in the sandbox: name a program of the root in use, or copy it in"
+			 : "%.200s: cannot be executed: %s: it must be an executable x86-64 program or script",
+			 name, strerror(error));
+	} else if (WIFSIGNALED(status)) {
+		r->outcome = r->counters.out_of_memory ? OUTCOME_OUT_OF_MEMORY : OUTCOME_SIGNALED;
+		r->code = WTERMSIG(status);
+		r->exit_code = 128 + r->code;
+		snprintf(r->text, sizeof r->text, "%.200s: ended by signal %d (%s)", name, r->code, strsignal(r->code));
+	} else {
+		r->outcome = OUTCOME_EXITED;
+		r->code = r->exit_code = WEXITSTATUS(status);
+	}
+}
+
+/* False when the channel is at its end. */
+static bool serve_control(struct monitor *m)
+{
+	static char text[CONTROL_MAX];
+	struct control_msg msg;
+	long n = control_recv(m->control, &msg, text, sizeof text - 1, NULL, NULL, MSG_DONTWAIT);
+
+	if (n == -EAGAIN)
+		return true;
+	if (n < 0)
+		return false;
+	switch (msg.kind) {
+	case CONTROL_STARTED:
+		m->started = true;
+		m->result.boot_ns = (uint64_t)msg.a;
+		break;
+	case CONTROL_FAILED:
+		text[n] = 0;
+		m->ended = true;
+		m->result.outcome = OUTCOME_NEVER_STARTED;
+		m->result.code = m->result.exit_code = WARD_EXIT_ERROR;
+		snprintf(m->result.text, sizeof m->result.text, "%.500s", text);
+		break;
+	case CONTROL_COUNTERS:
+		if (n == sizeof m->result.counters)
+			memcpy(&m->result.counters, text, sizeof m->result.counters);
+		break;
+	case CONTROL_EXITED:
+		if (msg.id == 0 && !m->ended)
+			program_ended(m, (int)msg.a, (int)msg.b);
+		break;
+	}
+	return true;
+}
+
+static void sentry_died(struct monitor *m, int status)
+{
+	struct result *r = &m->result;
+
+	m->sentry = 0;
+	while (serve_control(m))
+		if (recv(m->control, &(char){0}, 1, MSG_PEEK | MSG_DONTWAIT) <= 0)
+			break;
+	if (r->outcome != OUTCOME_NONE)
+		return;
+	r->outcome = OUTCOME_SANDBOX_LOST;
+	r->exit_code = WARD_EXIT_ERROR;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
+		snprintf(r->text, sizeof r->text, "sandbox lost: the sentry made a host call its own filter forbids; "
+			 "WARD_CONFINE=trap names it; please report it");
+	else if (WIFSIGNALED(status))
+		snprintf(r->text, sizeof r->text, "sandbox lost: the sentry was ended by signal %d (%s)",
+			 WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		snprintf(r->text, sizeof r->text, "sandbox lost: the sentry ended with code %d before the program",
+			 WEXITSTATUS(status));
+	r->code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void reap(struct monitor *m)
+{
+	struct rusage ru;
+	int status;
+	pid_t pid;
+
+	while ((pid = wait4(-1, &status, WNOHANG, &ru)) > 0) {
+		if (pid == m->sentry) {
+			m->result.cpu_ns = ((uint64_t)ru.ru_utime.tv_sec + (uint64_t)ru.ru_stime.tv_sec) * NSEC_PER_SEC +
+					   ((uint64_t)ru.ru_utime.tv_usec + (uint64_t)ru.ru_stime.tv_usec) * 1000;
+			m->result.peak_rss_bytes = (uint64_t)ru.ru_maxrss * 1024;
+			sentry_died(m, status);
+		}
+	}
+}
+
+static void serve_signals(struct monitor *m)
+{
+	struct signalfd_siginfo si;
+
+	while (read(m->signals, &si, sizeof si) == sizeof si) {
+		if (si.ssi_signo == SIGCHLD)
+			reap(m);
+		else
+			relay_signal(m, (int)si.ssi_signo);
+	}
+}
+
+static bool expired(int fd)
+{
+	uint64_t n;
+
+	return read(fd, &n, sizeof n) == sizeof n;
+}
+
+static void loop(struct monitor *m)
+{
+	while (m->sentry) {
+		struct pollfd p[] = {{m->control, POLLIN}, {m->signals, POLLIN}, {m->timer, POLLIN}, {m->grace, POLLIN}};
+
+		if (poll(p, ARRAY_COUNT(p), -1) < 0 && errno != EINTR)
+			break;
+		if (p[0].revents && !serve_control(m)) {
+			/* The sentry is going: its death follows as SIGCHLD. */
+			close(m->control);
+			m->control = -1;
+		}
+		if (p[2].revents && expired(m->timer))
+			monitor_kill(m, OUTCOME_TIMED_OUT);
+		if (p[3].revents && expired(m->grace))
+			kill_hard(m);
+		if (p[1].revents)
+			serve_signals(m);
+	}
+}
+
+static int start(struct monitor *m, struct err *e)
+{
+	struct config *c = m->c;
+	struct boot_fds fds = {.stdio = {0, 1, 2}, .tty = -1, .trace = -1, .copy_out = -1};
+	sigset_t set;
+	int pair[2];
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (unsigned i = 0; i < ARRAY_COUNT(relayed); i++)
+		sigaddset(&set, relayed[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	m->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	m->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	m->grace = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (m->signals < 0 || m->timer < 0 || m->grace < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return err_set(e, WARD_EXIT_ERROR, "monitor: %s", strerror(errno));
+	if (c->trace_out) {
+		fds.trace = open(c->trace_out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		if (fds.trace < 0)
+			return err_set(e, WARD_EXIT_ERROR, "-o %s: %s", c->trace_out, strerror(errno));
+	}
+	for (int i = 0; i < 3; i++)
+		if (fcntl(i, F_GETFD) < 0)
+			fds.stdio[i] = -1;
+	fds.log = fcntl(2, F_DUPFD_CLOEXEC, 10);
+	if (fds.log < 0)
+		fds.log = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	fds.control = pair[1];
+	m->control = pair[0];
+	m->start_ns = monitor_now_ns();
+	m->sentry = fork();
+	if (m->sentry < 0)
+		return err_set(e, WARD_EXIT_ERROR, "cannot fork the sentry: %s", strerror(errno));
+	if (!m->sentry) {
+		if (getppid() == 1)
+			_exit(WARD_EXIT_ERROR);
+		boot_sentry(c, &fds);
+	}
+	close(pair[1]);
+	close(fds.log);
+	if (fds.trace >= 0)
+		close(fds.trace);
+	if (c->time_limit > 0)
+		timer_set(m->timer, c->time_limit);
+	return 0;
+}
+
+/* The outcomes that are the monitor's own decision get their line and code here. */
+static void conclude(struct monitor *m)
+{
+	struct result *r = &m->result;
+
+	r->wall_ns = monitor_now_ns() - m->start_ns;
+	if (r->outcome == OUTCOME_TIMED_OUT) {
+		r->exit_code = WARD_EXIT_TIME;
+		snprintf(r->text, sizeof r->text, "time limit of %g s reached: the sandbox was ended; --time sets the limit",
+			 m->c->time_limit);
+	} else if (r->outcome == OUTCOME_KILLED) {
+		r->code = SIGKILL;
+		r->exit_code = 128 + SIGKILL;
+		snprintf(r->text, sizeof r->text, "sandbox killed on request");
+	}
+}
+
+int monitor_run(struct config *c)
+{
+	struct monitor m = {.c = c, .control = -1, .tty = -1};
+	struct timespec now;
+	struct err e = {0};
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	m.result.start_real_ns = (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
+	if (start(&m, &e)) {
+		m.result.outcome = OUTCOME_NEVER_STARTED;
+		m.result.code = m.result.exit_code = e.exit_code;
+		snprintf(m.result.text, sizeof m.result.text, "%s", e.text);
+	} else {
+		loop(&m);
+	}
+	conclude(&m);
+	if (m.result.text[0])
+		fprintf(stderr, "ward: %s\n", m.result.text);
+	if (c->stats)
+		stats_print(c, &m.result);
+	if (c->report && report_write(c, &m.result) && !m.result.exit_code)
+		m.result.exit_code = WARD_EXIT_ERROR;
+	return m.result.exit_code;
+}

@@ -6,6 +6,11 @@ PREFIX ?= /usr/local
 B := build/$(MODE)-$(notdir $(CC))
 WARN := -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers -Wno-sign-compare
 CPPFLAGS += -I. -I$(B)/gen -D_GNU_SOURCE
+ifneq ($(findstring clang,$(CC)),)
+WARN += -Wno-unknown-warning-option
+else
+WARN += -Wno-dangling-pointer
+endif
 CFLAGS_COMMON := -std=gnu17 -g $(WARN) -fno-strict-aliasing
 HARDEN := -fstack-protector-strong -ftrivial-auto-var-init=zero -fcf-protection=none -fPIE
 CFLAGS_rel := -O2 -D_FORTIFY_SOURCE=2 $(HARDEN)
@@ -44,10 +49,10 @@ $(B)/gen/%_filter.h: $(B)/gen/%_gen
 	$< > $@.tmp && mv $@.tmp $@
 $(B)/gen/stub_gen: sentry/platform/trap/filter_gen.c $(wildcard sentry/platform/trap/*.h)
 	@mkdir -p $(@D)
-	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O1 -Wall -Wextra -Werror -o $@ $< -lseccomp
+	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O1 -Wall -Wextra -Werror -Wno-missing-field-initializers -o $@ $< -lseccomp
 $(B)/gen/confine_gen: sentry/platform/confine_gen.c $(wildcard sentry/platform/*.h)
 	@mkdir -p $(@D)
-	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O1 -Wall -Wextra -Werror -o $@ $< -lseccomp
+	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O1 -Wall -Wextra -Werror -Wno-missing-field-initializers -o $@ $< -lseccomp
 
 # The stub: freestanding, static, general registers only, at a fixed address; embedded as bytes.
 STUB_CFLAGS := -std=gnu17 -O2 -g0 $(WARN) -ffreestanding -fno-pic -mcmodel=large -fno-stack-protector -mgeneral-regs-only \
@@ -56,7 +61,7 @@ STUB_CFLAGS := -std=gnu17 -O2 -g0 $(WARN) -ffreestanding -fno-pic -mcmodel=large
 ifneq ($(findstring clang,$(CC)),)
 STUB_CFLAGS := $(filter-out -fno-tree-loop-distribute-patterns,$(STUB_CFLAGS)) -fno-vectorize
 endif
-$(B)/stub.elf: $(STUB_SRCS) $(wildcard sentry/platform/trap/*.h sentry/platform/trap/stub/*.h sentry/platform/trap/stub/*.lds syscalls/*.def) $(GEN)
+$(B)/stub.elf: $(STUB_SRCS) $(wildcard sentry/platform/trap/*.h sentry/platform/trap/stub/*.h sentry/platform/trap/stub/*.lds syscalls/*.def) $(B)/gen/stub_filter.h
 	$(CC) $(CPPFLAGS) $(STUB_CFLAGS) -nostdlib -static -no-pie -Wl,--build-id=none -Wl,-z,noexecstack \
 		-Wl,-T,sentry/platform/trap/stub/stub.lds -o $@ $(STUB_SRCS)
 $(B)/stub.o: $(B)/stub.elf

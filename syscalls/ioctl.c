@@ -1,0 +1,80 @@
+/* ioctl: the requests that every descriptor knows; all others go to the file. */
+#include "syscalls/table.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include "fs/vfs.h"
+#include "sentry/task/task.h"
+
+static int64_t set_flag(struct file *f, uaddr_t arg, int flag)
+{
+	int on;
+	if (copy_in_obj(on, arg))
+		return -EFAULT;
+	int flags = on ? f->flags | flag : f->flags & ~flag;
+	if (f->ops && f->ops->setfl) {
+		int r = f->ops->setfl(f, flags);
+		if (r < 0)
+			return r;
+	}
+	f->flags = flags;
+	return 0;
+}
+
+static int64_t set_cloexec(int fd, bool on)
+{
+	struct fdtable *t = current->files;
+	if ((unsigned)fd >= t->cap || !t->slot[fd])
+		return -EBADF;
+	uint64_t bit = 1ull << (fd % 64);
+	if (on)
+		t->cloexec[fd / 64] |= bit;
+	else
+		t->cloexec[fd / 64] &= ~bit;
+	return 0;
+}
+
+static int64_t regular_ioctl(struct file *f, unsigned cmd, uaddr_t arg)
+{
+	if (cmd == FIONREAD) {
+		int64_t left = (int64_t)f->inode->size - (int64_t)f->pos;
+		int n = left > INT_MAX ? INT_MAX : (int)left;
+		return copy_out_obj(arg, n);
+	}
+	return -ENOTTY;
+}
+
+int64_t sys_ioctl(int fd, unsigned cmd, unsigned long arg)
+{
+	struct file *f = fd_get_nopath(fd);
+	if (!f)
+		return -EBADF;
+	int64_t r;
+	switch (cmd) {
+	case FIOCLEX:
+		r = set_cloexec(fd, true);
+		break;
+	case FIONCLEX:
+		r = set_cloexec(fd, false);
+		break;
+	case FIONBIO:
+		r = set_flag(f, uaddr(arg), O_NONBLOCK);
+		break;
+	case FIOASYNC: /* DIFF: remembered, but no SIGIO is sent yet */
+		r = set_flag(f, uaddr(arg), O_ASYNC);
+		break;
+	case FIOQSIZE: {
+		int64_t size = (int64_t)f->inode->size;
+		r = S_ISREG(f->inode->mode) || S_ISDIR(f->inode->mode) ? copy_out_obj(uaddr(arg), size) : -ENOTTY;
+		break;
+	}
+	default:
+		r = f->ops && f->ops->ioctl ? f->ops->ioctl(f, cmd, arg) : -ENOTTY;
+		if (r == -ENOTTY && S_ISREG(f->inode->mode))
+			r = regular_ioctl(f, cmd, uaddr(arg));
+	}
+	file_put(f);
+	return r;
+}

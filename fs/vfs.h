@@ -42,6 +42,9 @@ struct kstat {
 #define ATTR_ATIME 16u
 #define ATTR_MTIME 32u
 #define ATTR_CTIME 64u
+#define ATTR_TOUCH 128u         /* the times are set to now: write permission is enough */
+#define ATTR_KILL_PRIV 256u     /* clear set-user-ID and set-group-ID as chown, write and truncate do */
+#define ATTR_FORCE 512u         /* kernel's own change: no permission check */
 struct iattr {
 	unsigned valid; /* ATTR_* */
 	uint32_t mode, uid, gid;
@@ -64,11 +67,16 @@ struct superblock {
 	const struct super_ops *ops;
 	struct dentry *root;        /* counted */
 	bool readonly;
+	unsigned active;            /* mounts and stacked file systems on it: at 0 its tree is dropped */
+	uint64_t next_ino;
 	void *priv;
 };
 struct superblock *super_new(const char *fstype, const struct super_ops *ops); /* refs 1 */
 struct superblock *super_get(struct superblock *);
 void super_put(struct superblock *);
+/* A user of the tree (a mount, an overlay). The last one gone, cached dentries and the root are dropped. */
+void super_activate(struct superblock *);
+void super_deactivate(struct superblock *);
 
 /* --- inode ----------------------------------------------------------------------------------------------------- */
 /* DIR and parent arguments are borrowed. Results in *out are counted references for the caller. 0 or -errno.
@@ -121,12 +129,27 @@ struct inode {
 	void *pipe;                 /* FIFO: the shared pipe while open */
 	void *socket;               /* bound AF_UNIX socket (later) */
 	struct list watches;        /* inotify (later) */
+	/* As part of an overlay's upper layer: */
+	struct inode *over;         /* the overlay's inode over this one while it lives (not counted) */
+	uint64_t over_ino;          /* number of the lower inode it was copied from, 0 if none */
+	bool over_opaque;           /* directory that hides the lower one of its name */
+	struct inode *evict_next;
 };
 struct inode *inode_new(struct superblock *sb, uint32_t mode); /* refs 1, fresh ino, times now, nlink 1 */
 struct inode *inode_get(struct inode *);
 void inode_put(struct inode *);
 void inode_getattr_generic(struct inode *, struct kstat *);
 int inode_permission(struct inode *, int mask);                /* with current's fs ids */
+int inode_permission_generic(struct inode *, int mask);
+/* Owner of a new inode in DIR: fs ids of current, group and set-group-ID bit as a setgid directory gives them. */
+void inode_init_owner(struct inode *, const struct inode *dir, uint32_t mode);
+/* Store what setattr was asked for in the inode's fields (not the size). */
+void inode_apply_attr(struct inode *, const struct iattr *);
+bool inode_owner_or_capable(const struct inode *);
+/* Refuse writers while the file is executed: -ETXTBSY when it is open for writing. */
+int inode_deny_write(struct inode *);
+void inode_allow_write(struct inode *);
+struct ktime ktime_now(void);
 
 /* --- dentry ------------------------------------------------------------------------------------------------------ */
 struct dentry {
@@ -149,6 +172,16 @@ void dentry_put(struct dentry *);
 struct dentry *dentry_anon(struct inode *inode, const char *name);
 /* Find or look up NAME in PARENT (a directory): counted, maybe negative; -errno through *out untouched. */
 int dentry_lookup(struct dentry *parent, const char *name, struct dentry **out);
+void dentry_instantiate(struct dentry *, struct inode *); /* takes over the inode reference */
+void dentry_drop(struct dentry *);                        /* unlinked: leaves the cache, shown as deleted */
+int dentry_move(struct dentry *d, struct dentry *ndir, const char *nname); /* -ENOMEM before any change */
+int dentry_exchange(struct dentry *a, struct dentry *b);
+void dentry_prune_super(struct superblock *);
+void dentry_init(void);
+void mount_cross(struct path *p);                         /* onto the topmost mount at P */
+int mount_bind(const struct path *from, const struct path *at, unsigned flags, bool recursive);
+int mount_remount(const struct path *at, unsigned flags);
+int mount_pivot(const struct path *new_root, const struct path *put_old);
 
 /* --- mounts and paths ------------------------------------------------------------------------------------------------ */
 struct mount {
@@ -237,6 +270,8 @@ struct file_ops {
 	void (*release)(struct file *);                                 /* last reference */
 	int (*fdinfo)(struct file *, char *buf, size_t size);           /* extra lines of /proc/PID/fdinfo */
 	int (*setfl)(struct file *, int flags);
+	/* F_GETPIPE_SZ, F_SETPIPE_SZ, F_ADD_SEALS, F_GET_SEALS; NULL: -EBADF / -EINVAL as Linux. */
+	int64_t (*fcntl)(struct file *, unsigned cmd, uint64_t arg);
 };
 struct file {
 	unsigned refs;
@@ -251,6 +286,8 @@ struct file {
 	struct cred *cred;          /* counted: opener's */
 	int owner_pid, owner_sig, owner_type; /* F_SETOWN, F_SETSIG */
 	struct list epitems;        /* epoll items watching it (fs/epoll.c) */
+	bool counted_writer;        /* holds one of inode->write_count */
+	bool has_locks;             /* took a flock or OFD lock once */
 	uint64_t ra_unused;
 };
 struct file *file_get(struct file *);
@@ -265,6 +302,19 @@ struct inode *anon_inode(uint32_t mode); /* from the anonymous superblock */
 long file_read_kernel(struct file *, void *buf, size_t size, uint64_t pos); /* full or short at end of file */
 long file_write_kernel(struct file *, const void *buf, size_t size, uint64_t pos);
 int64_t no_llseek(struct file *, int64_t, int);
+
+/* Generic llseek over a size (SEEK_DATA and SEEK_HOLE treat the file as one extent). */
+int64_t llseek_size(struct file *, int64_t off, int whence, uint64_t size);
+/* Before a write at POS: shortens *COUNT to RLIMIT_FSIZE; -EFBIG and SIGXFSZ when nothing is left. */
+int file_write_limit(uint64_t pos, uint64_t max, size_t *count);
+/* Set-user-ID bits go when somebody without CAP_FSETID writes. */
+int file_remove_privs(struct file *);
+/* Read access: relatime, honouring O_NOATIME and MS_NOATIME. */
+void file_accessed(struct file *);
+/* A file over INODE that no path names, for stacked file systems: no permission check. */
+int file_open_real(struct inode *, int flags, struct file **out);
+/* FIFO, device and socket nodes of any file system. */
+int file_open_special(struct inode *, struct file *f);
 
 /* --- poll ------------------------------------------------------------------------------------------------------------------ */
 struct poll_table {
@@ -297,6 +347,23 @@ struct file *fd_get(int fd);
 struct file *fd_get_nopath(int fd);
 struct file *fdtable_file(struct fdtable *, unsigned fd); /* counted or NULL */
 int fd_close(int fd);
+int fd_install_at(struct file *file, unsigned fd, bool cloexec); /* dup2: exactly FD; -EBADF beyond the limit */
+
+/* --- locks: POSIX, open file description, flock (locks.c) ---------------------------------------------------------------------- */
+struct flock;
+int lock_fcntl(struct file *f, int cmd, struct flock *l); /* F_GETLK ... F_OFD_SETLKW; may sleep */
+int lock_flock(struct file *f, int op);
+void lock_release_posix(struct inode *i, const void *owner);  /* a close(2) of any descriptor of the file */
+void lock_release_file(struct file *f);
+void lock_inode_gone(struct inode *i);
+
+/* --- snapshot of a directory: stable offsets for file systems that cannot seek (dirsnap.c) -------------------------------------- */
+struct dirsnap;
+struct dirsnap *dirsnap_new(void);
+void dirsnap_free(struct dirsnap *);
+int dirsnap_add(struct dirsnap *, const char *name, uint64_t ino, unsigned type); /* 0 or -ENOMEM */
+bool dirsnap_has(const struct dirsnap *, const char *name);
+void dirsnap_emit(const struct dirsnap *, struct file *f, struct dir_emit *e);    /* from f->pos */
 
 /* --- per-process file-system context ------------------------------------------------------------------------------------------- */
 struct fs_context {
@@ -311,7 +378,8 @@ void fs_context_put(struct fs_context *);
 
 /* --- file systems (constructors; refs 1; NULL/-errno on failure) -------------------------------------------------------------------- */
 struct superblock *tmpfs_new(uint64_t max_bytes, uint64_t max_inodes); /* 0 = no limit */
-/* Content of a kernel buffer as a file in a tmpfs directory, for boot (synthetic /etc files, copy-in). */
+/* memfd_create: a nameless regular file in a tmpfs (counted, or NULL). */
+struct inode *tmpfs_memfd_inode(struct superblock *sb, bool allow_sealing);
 struct superblock *overlay_new(struct superblock *lower, struct superblock *upper); /* takes references over */
 struct hostdir_entry {          /* what of the host is visible, at which guest path */
 	const char *guest;      /* absolute; parents are synthesised */

@@ -6,7 +6,7 @@
 #include "stub.h"
 
 enum { M_REG, M_STR_IN, M_BUF_IN, M_BUF_OUT, M_FIX_IN, M_FIX_OUT, M_FIX_IO, M_PTR };
-#define KIND(name, ctype, marshal, fixed, printer) enum { K_##name = M_##marshal | (fixed) << 4 };
+#define KIND(name, ctype, marshal, fixed, printer) enum { K_##name = M_##marshal | ((fixed) % 4096) << 4 };
 #include "syscalls/argkinds.def"
 #undef KIND
 

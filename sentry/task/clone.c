@@ -5,6 +5,7 @@
  */
 #include "sentry/task/task.h"
 #include "sentry/fiber.h"
+#include "sentry/kernel.h"
 #include "sentry/mm/mm.h"
 #include "sentry/platform/platform.h"
 #include "sentry/base/util.h"
@@ -257,6 +258,8 @@ int64_t do_clone(const struct clone_args_k *a)
 	}
 
 	task_get(t); /* the fiber's */
+	if (!(a->flags & CLONE_THREAD))
+		sandbox.processes++;
 	if (!(a->flags & CLONE_THREAD)) {
 		tg->leader = t;
 		tg->parent = (a->flags & CLONE_PARENT) ? me->tg->parent : me->tg;

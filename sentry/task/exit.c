@@ -4,6 +4,7 @@
  */
 #include "sentry/task/task.h"
 #include "sentry/fiber.h"
+#include "sentry/kernel.h"
 #include "sentry/mm/mm.h"
 #include "sentry/platform/platform.h"
 #include "sentry/base/log.h"
@@ -13,8 +14,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* The sandbox ends with its first process (sentry/kernel.c). */
-__attribute__((weak)) void kernel_init_exited(int wait_status);
 /* Robust list and clear_tid (sentry/futex). */
 __attribute__((weak)) void futex_exit(struct task *t);
 /* POSIX timers and interval timers of a dying process (sentry/time). */
@@ -214,8 +213,7 @@ static void tgroup_die(struct tgroup *tg)
 
 		kill_everything();
 		announce(tg);
-		if (kernel_init_exited)
-			kernel_init_exited(status);
+		kernel_init_exited(status);
 		return;
 	}
 	announce(tg);

@@ -7,9 +7,8 @@
 #include "sentry/platform/platform.h"
 #include "sentry/base/log.h"
 #include "sentry/base/util.h"
+#include "syscalls/dispatch.h"
 #include <string.h>
-
-int64_t dispatch(struct task *t, int nr, const uint64_t args[6]);
 
 static bool is_restart_code(int64_t r)
 {

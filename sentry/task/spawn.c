@@ -5,6 +5,7 @@
 #include "sentry/task/spawn.h"
 #include "sentry/task/task.h"
 #include "sentry/fiber.h"
+#include "sentry/kernel.h"
 #include "sentry/mm/mm.h"
 #include "sentry/platform/platform.h"
 #include "sentry/base/log.h"
@@ -261,6 +262,7 @@ pid_t task_spawn(struct spawn_request *r)
 	tg->spawn_arg = r->arg;
 	tgroup_link(tg);
 	task_get(t);
+	sandbox.processes++;
 	task_link(t);
 	fiber_wake(t->fiber);
 	return tg->pid;

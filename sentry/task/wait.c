@@ -1,6 +1,7 @@
 /* Waiting for children: zombies, stops and continues (do_wait of kernel/exit.c). All threads share the children. */
 #include "sentry/task/wait.h"
 #include "sentry/task/task.h"
+#include "sentry/platform/platform.h"
 #include "sentry/base/util.h"
 #include <string.h>
 #include <sys/wait.h>
@@ -38,6 +39,12 @@ void tgroup_children_rusage(struct tgroup *tg, struct rusage *ru)
 	ns_to_timeval(tg->cstime_ns, &ru->ru_stime);
 	ru->ru_maxrss = (long)tg->cmaxrss_kb;
 	ru->ru_minflt = (long)tg->cminflt;
+}
+
+void task_rusage(struct task *t, struct rusage *ru)
+{
+	memset(ru, 0, sizeof *ru);
+	ns_to_timeval(t->host ? plat_thread_cpu_ns(t->host) : 0, &ru->ru_utime);
 }
 
 int wait_code(int status, int *info_status)

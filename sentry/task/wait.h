@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 struct tgroup;
+struct task;
 
 enum wait_type { WAIT_ALL, WAIT_PID, WAIT_PGRP };
 struct wait_result {
@@ -20,6 +21,7 @@ int64_t do_wait(enum wait_type type, pid_t target, int options, struct wait_resu
 /* Resources of TG so far, and of its reaped children. */
 void tgroup_rusage(struct tgroup *tg, struct rusage *ru);
 void tgroup_children_rusage(struct tgroup *tg, struct rusage *ru);
+void task_rusage(struct task *t, struct rusage *ru);
 /* Pure: CLD_* code and info_status of a wait status of a dead process. */
 int wait_code(int status, int *info_status);
 #endif

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "sentry/archive.h"
 #include "sentry/base/log.h"
 #include "sentry/base/util.h"
 #include "sentry/boot.h"
@@ -174,6 +175,14 @@ static void sentry_died(struct monitor *m, int status)
 	r->code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+static void helper_died(struct monitor *m, int status)
+{
+	m->helper = 0;
+	if (WIFSIGNALED(status))
+		log_error("--copy-out: the helper was ended by signal %d", WTERMSIG(status));
+	m->copy_failed = !WIFEXITED(status) || WEXITSTATUS(status);
+}
+
 static void reap(struct monitor *m)
 {
 	struct rusage ru;
@@ -186,6 +195,8 @@ static void reap(struct monitor *m)
 					   ((uint64_t)ru.ru_utime.tv_usec + (uint64_t)ru.ru_stime.tv_usec) * 1000;
 			m->result.peak_rss_bytes = (uint64_t)ru.ru_maxrss * 1024;
 			sentry_died(m, status);
+		} else if (pid == m->helper) {
+			helper_died(m, status);
 		}
 	}
 }
@@ -211,7 +222,7 @@ static bool expired(int fd)
 
 static void loop(struct monitor *m)
 {
-	while (m->sentry) {
+	while (m->sentry || m->helper) {
 		struct pollfd p[] = {{m->control, POLLIN}, {m->signals, POLLIN}, {m->timer, POLLIN}, {m->grace, POLLIN}};
 
 		if (poll(p, ARRAY_COUNT(p), -1) < 0 && errno != EINTR)
@@ -228,6 +239,31 @@ static void loop(struct monitor *m)
 		if (p[1].revents)
 			serve_signals(m);
 	}
+}
+
+/* The copy-out helper exists before the sentry, so that it inherits nothing of it. *OUT: the sentry's pipe end. */
+static int start_helper(struct monitor *m, int *out, struct err *e)
+{
+	int pipe_fd[2];
+
+	if (!m->c->copy_out_count)
+		return 0;
+	if (pipe2(pipe_fd, O_CLOEXEC))
+		return err_set(e, WARD_EXIT_ERROR, "--copy-out: %s", strerror(errno));
+	m->helper = fork();
+	if (m->helper < 0)
+		return err_set(e, WARD_EXIT_ERROR, "--copy-out: cannot fork: %s", strerror(errno));
+	if (!m->helper) {
+		close(pipe_fd[1]);
+		close(0);
+		close(1);
+		setsid(); /* Ctrl-C is for the guest; what it leaves is still copied */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(archive_helper(m->c, pipe_fd[0]));
+	}
+	close(pipe_fd[0]);
+	*out = pipe_fd[1];
+	return 0;
 }
 
 static int start(struct monitor *m, struct err *e)
@@ -258,6 +294,8 @@ static int start(struct monitor *m, struct err *e)
 	fds.log = fcntl(2, F_DUPFD_CLOEXEC, 10);
 	if (fds.log < 0)
 		fds.log = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (start_helper(m, &fds.copy_out, e))
+		return -1;
 	fds.control = pair[1];
 	m->control = pair[0];
 	m->start_ns = monitor_now_ns();
@@ -273,6 +311,8 @@ static int start(struct monitor *m, struct err *e)
 	close(fds.log);
 	if (fds.trace >= 0)
 		close(fds.trace);
+	if (fds.copy_out >= 0)
+		close(fds.copy_out);
 	if (c->time_limit > 0)
 		timer_set(m->timer, c->time_limit);
 	return 0;
@@ -293,6 +333,9 @@ static void conclude(struct monitor *m)
 		r->exit_code = 128 + SIGKILL;
 		snprintf(r->text, sizeof r->text, "sandbox killed on request");
 	}
+	/* The helper said what was wrong; a run that otherwise succeeded has not delivered. */
+	if (m->copy_failed && !r->exit_code)
+		r->exit_code = WARD_EXIT_ERROR;
 }
 
 int monitor_run(struct config *c)

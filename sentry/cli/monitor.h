@@ -30,7 +30,7 @@ struct monitor {
 	int control, signals, timer, grace;
 	int tty;                 /* our end of the console stream, or -1 */
 	uint64_t start_ns, last_int_ns;
-	bool started, ended, kill_sent;
+	bool started, ended, kill_sent, copy_failed;
 	struct server *server;   /* control socket of a detached sandbox, or NULL */
 };
 

@@ -34,6 +34,9 @@ struct landlock_beneath {
 #define LL_EXECUTE 1ull
 #define LL_READ_FILE 4ull
 #define LL_READ_DIR 8ull
+/* Files, directories and symbolic links: read, write, make, remove, rename between directories, truncate. */
+#define LL_HELPER(abi) (2ull | LL_READ_FILE | LL_READ_DIR | 1ull << 4 | 1ull << 5 | 1ull << 7 | 1ull << 8 | 1ull << 12 | \
+			((abi) >= 2 ? 1ull << 13 : 0) | ((abi) >= 3 ? 1ull << 14 : 0))
 #define LL_SCOPE_ABSTRACT_UNIX 1ull
 #define LL_SCOPE_SIGNAL 2ull
 #define LL_RULE_PATH_BENEATH 1
@@ -134,6 +137,35 @@ int confine_process(const struct confine_path *paths, unsigned count, struct err
 	setrlimit(RLIMIT_CORE, &zero);
 	drop_capabilities();
 	return landlock_enforce(paths, count, e);
+}
+
+int confine_helper(const int *dirs, unsigned count, struct err *e)
+{
+	struct sock_fprog prog = {ARRAY_COUNT(confine_helper_calls), (struct sock_filter *)confine_helper_calls};
+	struct rlimit zero = {0, 0};
+	int abi = confine_landlock_abi(), fd;
+	struct landlock_ruleset r = handled(abi);
+
+	setrlimit(RLIMIT_CORE, &zero);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return err_set(e, WARD_EXIT_ERROR, "no_new_privs: %s", strerror(errno));
+	if (abi) {
+		fd = landlock_create(&r, abi >= 6 ? sizeof r : abi >= 4 ? 16 : 8, 0);
+		if (fd < 0)
+			return err_set(e, WARD_EXIT_ERROR, "Landlock: %s", strerror(errno));
+		for (unsigned i = 0; i < count; i++) {
+			struct landlock_beneath b = {.parent_fd = dirs[i], .allowed_access = LL_HELPER(abi)};
+
+			if (syscall(SYS_landlock_add_rule, fd, LL_RULE_PATH_BENEATH, &b, 0))
+				return err_set(e, WARD_EXIT_ERROR, "Landlock: %s", strerror(errno));
+		}
+		if (syscall(SYS_landlock_restrict_self, fd, 0))
+			return err_set(e, WARD_EXIT_ERROR, "Landlock: %s", strerror(errno));
+		close(fd);
+	}
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog))
+		return err_set(e, WARD_EXIT_ERROR, "cannot install a helper's call filter: %s", strerror(errno));
+	return 0;
 }
 
 /* WARD_CONFINE=trap: name the call in one line and go on with ENOSYS. Development only. */

@@ -16,6 +16,9 @@ struct confine_path {
 int confine_process(const struct confine_path *paths, unsigned count, struct err *e);
 /* Last step, before the first guest instruction: the allow-list. */
 int confine_calls(struct err *e);
+/* For a helper that writes host files: like both steps together, with Landlock's rights limited to changes beneath
+ * the open directories DIRS and the helpers' own, smaller allow-list. */
+int confine_helper(const int *dirs, unsigned count, struct err *e);
 /* Landlock's ABI here, 0 = none. */
 int confine_landlock_abi(void);
 /* `ward confinement`: every wall, whether this host gives it, and the calls allowed. */

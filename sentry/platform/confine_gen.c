@@ -1,6 +1,7 @@
 /*
  * Build-time generator: compiles the sentry's allow-list with libseccomp and prints it as BPF in a C header.
- * Two programs: `kill` is what runs; `trap` raises SIGSYS instead, so that a developer sees which call it was.
+ * Programs of the sentry: `kill` is what runs; `trap` raises SIGSYS instead, so that a developer sees which call
+ * it was. `helper` is for the processes that write host files.
  */
 #include <linux/seccomp.h>
 #include <errno.h>
@@ -22,7 +23,27 @@ static void check(int rc, const char *what)
 	}
 }
 
-static void emit(const char *name, uint32_t action)
+#define CALL(name, why) check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(name), 0), #name);
+#define CALL_EQ(name, arg, value, why)                                                             \
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(name), 1,                             \
+			       SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, 0xffffffffu, (uint32_t)(value))), \
+	      #name);
+#define CALL_ZERO(name, arg, mask, why)                                                            \
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(name), 1,                             \
+			       SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, (mask), 0)),                      \
+	      #name);
+
+static void add_sentry(scmp_filter_ctx ctx)
+{
+#include "sentry/platform/confine_rules.def"
+}
+
+static void add_helper(scmp_filter_ctx ctx)
+{
+#include "sentry/platform/confine_helper.def"
+}
+
+static void emit(const char *name, uint32_t action, void (*add)(scmp_filter_ctx))
 {
 	scmp_filter_ctx ctx = seccomp_init(action);
 	FILE *tmp = tmpfile();
@@ -34,16 +55,7 @@ static void emit(const char *name, uint32_t action)
 	/* libseccomp's default for a foreign architecture kills one thread only. */
 	check(seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "badarch");
 	check(seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2), "optimize");
-#define CALL(name, why) check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(name), 0), #name);
-#define CALL_EQ(name, arg, value, why)                                                             \
-	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(name), 1,                             \
-			       SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, 0xffffffffu, (uint32_t)(value))), \
-	      #name);
-#define CALL_ZERO(name, arg, mask, why)                                                            \
-	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(name), 1,                             \
-			       SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, (mask), 0)),                      \
-	      #name);
-#include "sentry/platform/confine_rules.def"
+	add(ctx);
 	check(seccomp_export_bpf(ctx, fileno(tmp)), "export");
 	rewind(tmp);
 	printf("static const struct sock_filter confine_%s[] = {\n", name);
@@ -62,7 +74,8 @@ int main(void)
 {
 	printf("/* Generated from sentry/platform/confine_rules.def by libseccomp; do not edit. */\n");
 	printf("#include <linux/filter.h>\n");
-	emit("kill", SCMP_ACT_KILL_PROCESS);
-	emit("trap", SCMP_ACT_TRAP);
+	emit("kill", SCMP_ACT_KILL_PROCESS, add_sentry);
+	emit("trap", SCMP_ACT_TRAP, add_sentry);
+	emit("helper_calls", SCMP_ACT_KILL_PROCESS, add_helper);
 	return 0;
 }

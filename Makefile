@@ -50,7 +50,7 @@ $(B)/gen/%_filter.h: $(B)/gen/%_gen
 $(B)/gen/stub_gen: sentry/platform/trap/filter_gen.c $(wildcard sentry/platform/trap/*.h)
 	@mkdir -p $(@D)
 	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O1 -Wall -Wextra -Werror -Wno-missing-field-initializers -o $@ $< -lseccomp
-$(B)/gen/confine_gen: sentry/platform/confine_gen.c $(wildcard sentry/platform/*.h)
+$(B)/gen/confine_gen: sentry/platform/confine_gen.c $(wildcard sentry/platform/*.h sentry/platform/*.def)
 	@mkdir -p $(@D)
 	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O1 -Wall -Wextra -Werror -Wno-missing-field-initializers -o $@ $< -lseccomp
 

@@ -230,7 +230,7 @@ static int make_dirs(const struct config *c, struct err *e)
 	return 0;
 }
 
-static int mount_bind(struct config_bind *b, struct err *e)
+static int mount_one_bind(struct config_bind *b, struct err *e)
 {
 	struct superblock *sb;
 	int error = 0;
@@ -254,7 +254,7 @@ int boot_mounts(struct config *c, struct err *e)
 	    mount_at(tmpfs_new(c->disk, 0), "/dev/shm", MS_NOSUID | MS_NODEV, "tmpfs", e))
 		return -1;
 	for (unsigned i = 0; i < c->bind_count; i++)
-		if (mount_bind(&c->bind[i], e))
+		if (mount_one_bind(&c->bind[i], e))
 			return -1;
 	return 0;
 }

@@ -15,6 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#endif
 #define THREAD_FLAG 0x100ull /* CLONE_VM */
 
 int notif_reply(uint64_t id, int error, bool cont)
@@ -23,6 +27,20 @@ int notif_reply(uint64_t id, int error, bool cont)
 	    .id = id, .error = error, .flags = cont ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0};
 
 	return ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &r) < 0 ? -errno : 0;
+}
+
+/* A synchronous wake-up keeps the guest on our core: right when we are about to sleep, fatal when we go on spinning. */
+void notif_sync(bool on)
+{
+	static bool is_on;
+
+	if (!have_syncwake || on == is_on)
+		return;
+	uint64_t flags = on ? SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP : 0;
+
+	if (ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, flags) < 0)
+		have_syncwake = false;
+	is_on = on;
 }
 
 int notif_addfd(uint64_t id, int fd, int as_fd)
@@ -129,6 +147,7 @@ static void on_doorbell(struct plat_thread *t, const struct seccomp_notif *n)
 {
 	t->ringing = true;
 	t->notif_id = n->id;
+	t->cpu = (unsigned)n->data.args[2];
 	stats.by_doorbell++;
 	if (thread_look(t))
 		return;
@@ -146,7 +165,9 @@ static void on_listener(struct loop_source *s, uint32_t events)
 		return; /* withdrawn: its thread died */
 	struct plat_thread *t = thread_by_tid((pid_t)n.pid);
 
-	if (!t)
+	if (!t && n.data.nr == DOORBELL_NR && n.data.args[0] == RING_REQUEST && thread_is_leaving((pid_t)n.pid))
+		notif_reply(n.id, 0, false);
+	else if (!t)
 		on_hello(&n);
 	else if (n.data.nr == DOORBELL_NR)
 		on_doorbell(t, &n);

@@ -23,6 +23,7 @@ void thread_answer_ring(struct plat_thread *t)
 	if (!t->ringing)
 		return;
 	t->ringing = false;
+	notif_sync(!t->active);
 	notif_reply(t->notif_id, 0, false);
 }
 

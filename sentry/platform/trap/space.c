@@ -26,10 +26,30 @@ struct list births = LIST_INIT(births);
 struct plat_stats stats;
 
 struct quarantined {
-	struct list node;
+	struct list node;   /* as->quarantine */
+	struct list leaving;
 	uint32_t slot;
 	pid_t tid;
 };
+
+static struct list leaving = LIST_INIT(leaving);
+
+static void quarantine_drop(struct quarantined *q)
+{
+	list_del(&q->node);
+	list_del(&q->leaving);
+	free(q);
+}
+/* Is TID a thread that was told to exit? Its last doorbell may cross that reply. */
+bool thread_is_leaving(pid_t tid)
+{
+	struct quarantined *q;
+
+	list_for_each (q, &leaving, leaving)
+		if (q->tid == tid)
+			return true;
+	return false;
+}
 
 static struct list *bucket(struct list *table, pid_t id)
 {
@@ -88,7 +108,7 @@ static void as_settle(struct plat_as *as)
 	if (as->pid && !as->reaped)
 		return;
 	list_for_each_safe (q, tmp, &as->quarantine, node)
-		free(q);
+		quarantine_drop(q);
 	list_del(&as->hash);
 	free(as);
 }
@@ -131,8 +151,7 @@ static int slot_alloc(struct plat_as *as)
 		if (syscall(SYS_tgkill, as->pid, q->tid, 0) == 0)
 			continue;
 		as->slots[q->slot / 64] &= ~(1ull << (q->slot % 64));
-		list_del(&q->node);
-		free(q);
+		quarantine_drop(q);
 	}
 	for (unsigned i = 0; i < SLOT_COUNT / 64; i++)
 		if (~as->slots[i]) {
@@ -349,6 +368,7 @@ void plat_thread_exit(struct plat_thread *t)
 			q->slot = t->slot;
 			q->tid = t->tid;
 			list_add(&as->quarantine, &q->node);
+			list_add(&leaving, &q->leaving);
 			thread_publish(t, ST_EXIT);
 		}
 	}

@@ -18,12 +18,11 @@ static uint64_t watch_until;
 static unsigned misses;     /* consecutive watches without a call */
 static unsigned skip;       /* resumes to let pass before watching again */
 static bool enabled;
+static cpu_set_t allowed;
 
 void spin_init(void)
 {
-	cpu_set_t set;
-
-	cores = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+	cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? (unsigned)CPU_COUNT(&allowed) : 1;
 	enabled = cores > 1 && !feature_off("spin");
 }
 
@@ -35,6 +34,30 @@ static void drop(struct plat_thread *t)
 	active[t->active_index] = active[--active_count];
 	active[t->active_index]->active_index = t->active_index;
 	atomic_store_explicit(&t->m->polled, 0, memory_order_seq_cst);
+}
+
+static unsigned own_cpu(void)
+{
+	unsigned lo, hi, aux;
+
+	__asm__ volatile("rdtscp" : "=a"(lo), "=d"(hi), "=c"(aux));
+	return aux & 0xfff;
+}
+
+/* Spinning on the guest's own core would keep it from running, and the scheduler is slow to part two tasks that
+ * woke each other: step aside ourselves, at most once a millisecond. */
+static void step_aside(unsigned from)
+{
+	static uint64_t last;
+	uint64_t now = now_mono_ns();
+	cpu_set_t other = allowed;
+
+	if (now - last < 1000000)
+		return;
+	last = now;
+	CPU_CLR(from, &other);
+	if (CPU_COUNT(&other) && sched_setaffinity(0, sizeof other, &other) == 0)
+		sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
 void spin_thread_runs(struct plat_thread *t)
@@ -57,6 +80,8 @@ void spin_thread_runs(struct plat_thread *t)
 		active[active_count++] = t;
 		atomic_store_explicit(&t->m->polled, 1, memory_order_seq_cst);
 	}
+	if (t->ringing && t->cpu == own_cpu())
+		step_aside(t->cpu);
 	watch_until = now_mono_ns() + WATCH_NS;
 }
 

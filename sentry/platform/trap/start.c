@@ -31,10 +31,6 @@
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
-#ifndef SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP
-#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
-#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
-#endif
 
 bool feature_off(const char *name);
 extern const char stub_elf[], stub_elf_end[];
@@ -252,10 +248,7 @@ int plat_start(struct err *e)
 				       "one: run ward outside of it");
 	if (r < 0)
 		return err_set(e, 125, "the zygote did not start: %s", strerror(-r));
-	uint64_t f = SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP;
-
-	if (have_syncwake && ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, f) < 0)
-		have_syncwake = false;
+	notif_sync(true);
 	if (notif_init() < 0)
 		return err_set(e, 125, "cannot watch the seccomp listener");
 	char probe;

@@ -71,7 +71,7 @@ struct plat_thread {
 	bool is_process;
 	/* spinning */
 	bool active, kicked, after_order;
-	unsigned active_index;
+	unsigned active_index, cpu;
 };
 
 extern struct plat_stats stats;
@@ -84,6 +84,7 @@ extern struct list births;
 struct plat_thread *thread_by_tid(pid_t tid);
 struct plat_as *as_by_pid(pid_t pid);
 struct plat_thread *thread_new(struct plat_as *as, uint32_t slot);
+bool thread_is_leaving(pid_t tid);
 void thread_set_tid(struct plat_thread *t, pid_t tid);
 struct plat_as *as_alloc(void);
 void as_set_pid(struct plat_as *as, pid_t pid);
@@ -108,6 +109,7 @@ int order_one(struct plat_thread *t, uint64_t nr, uint64_t a, uint64_t b, uint64
 /* notif.c */
 int notif_init(void);
 int notif_reply(uint64_t id, int error, bool cont);
+void notif_sync(bool on);
 int notif_addfd(uint64_t id, int fd, int as_fd);
 
 /* spin.c */

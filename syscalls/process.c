@@ -4,6 +4,7 @@
 #include "sentry/kernel.h"
 #include "sentry/task/task.h"
 #include "sentry/task/wait.h"
+#include "sentry/time/clock.h"
 #include "sentry/base/util.h"
 #include "fs/vfs.h"
 #include <linux/sched.h>

@@ -195,7 +195,6 @@ void task_unlink(struct task *t);             /* out of both; drops that referen
 void tgroup_link(struct tgroup *tg);
 void tgroup_release(struct tgroup *tg);       /* reap: out of every table; drops the table's reference */
 void task_leave(struct task *t);              /* exit of current, on its own fiber */
-uint64_t tgroup_cpu_ns(struct tgroup *tg);
 /* pid numbers and the tables keyed by them (pid.c). */
 pid_t pid_alloc(void);                        /* next free number or -EAGAIN */
 bool pid_in_use(pid_t pid);

@@ -1,6 +1,5 @@
-/* Thread groups (processes): creation, the table in pid order, accounting sums. */
+/* Thread groups (processes): creation, the table in pid order. */
 #include "sentry/task/task.h"
-#include "sentry/platform/platform.h"
 #include "sentry/base/util.h"
 #include <stdlib.h>
 
@@ -81,15 +80,4 @@ void tgroup_release(struct tgroup *tg)
 	if (leader)
 		task_unlink(leader);
 	tgroup_put(tg);
-}
-
-uint64_t tgroup_cpu_ns(struct tgroup *tg)
-{
-	uint64_t ns = tg->utime_ns + tg->stime_ns;
-	struct task *t;
-
-	list_for_each(t, &tg->tasks, tg_node)
-		if (t->host)
-			ns += plat_thread_cpu_ns(t->host);
-	return ns;
 }

@@ -1,5 +1,6 @@
 /* Waiting for children: zombies, stops and continues (do_wait of kernel/exit.c). All threads share the children. */
 #include "sentry/task/wait.h"
+#include "sentry/time/clock.h"
 #include "sentry/task/task.h"
 #include "sentry/platform/platform.h"
 #include "sentry/base/util.h"

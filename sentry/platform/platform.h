@@ -77,6 +77,8 @@ void plat_kick(struct plat_thread *t);
 struct guest_regs *plat_regs(struct plat_thread *t);
 void plat_regs_changed(struct plat_thread *t);
 /* FS/GS base of a stopped thread. set: takes effect at resume. */
+/* As of its last event; exact where the processor has FSGSBASE, else the last value set by plat_set_fs_base. */
+uint64_t plat_get_fs_base(struct plat_thread *t);
 int plat_set_fs_base(struct plat_thread *t, uint64_t base);
 /* Extended state (fxsave/xsave image as in a signal frame). Returns its size or -errno; SIZE bounds the copy.
  * Layout is the kernel's _fpstate with FP_XSTATE_MAGIC1 and the trailing MAGIC2. plat_fpstate_size: the size on

@@ -61,6 +61,7 @@ struct mbox_order {
 #define MBOX_REGS 1u     /* load all registers */
 #define MBOX_FP_RESET 2u /* initial extended state */
 #define MBOX_SET_FS 4u
+#define MBOX_FSGSBASE 1u /* features: rdfsbase may be used */
 struct mbox {
 	/* written by the stub */
 	_Atomic uint32_t req;
@@ -73,7 +74,7 @@ struct mbox {
 	uint32_t flags, nout;
 	int64_t ret;
 	uint64_t set_fs;
-	uint32_t norder, pad1;
+	uint32_t norder, features;
 	uint64_t copy_addr;
 	uint32_t copy_size, copy_out;
 	/* the request */

@@ -96,6 +96,8 @@ static bool take_request(struct plat_thread *t, uint32_t req)
 		t->fault_addr = m->fault_addr;
 		t->frame = m->frame;
 		t->fpstate = m->fpstate;
+		if (have_fsgsbase)
+			t->fs_base = m->fs_base;
 		t->nout = 0;
 		t->out_off = MBOX_WINDOW_OUT;
 		t->kicked = false;
@@ -218,4 +220,8 @@ int plat_set_fs_base(struct plat_thread *t, uint64_t base)
 	t->fs_base = base;
 	t->set_fs = true;
 	return 0;
+}
+uint64_t plat_get_fs_base(struct plat_thread *t)
+{
+	return t->fs_base;
 }

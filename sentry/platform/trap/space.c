@@ -180,6 +180,7 @@ struct plat_thread *thread_new(struct plat_as *as, uint32_t slot)
 	t->regs.ss = 0x2b;
 	t->regs.eflags = 0x202;
 	t->regs_dirty = true;
+	t->m->features = have_fsgsbase ? MBOX_FSGSBASE : 0;
 	atomic_store(&t->m->req, 1);
 	atomic_store(&t->m->reply, REPLY(1, ST_NONE));
 	atomic_store(&t->m->polled, 0);
@@ -242,6 +243,7 @@ static void inherit(struct plat_thread *child, const struct plat_thread *t, uint
 	child->regs_dirty = true;
 	child->frame = t->frame;
 	child->fpstate = t->fpstate;
+	child->fs_base = t->fs_base;
 }
 
 static int new_process(struct plat_thread *t, uint32_t slot, uint64_t flags, uint64_t tls,

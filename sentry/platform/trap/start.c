@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -37,7 +38,7 @@ extern const char stub_elf[], stub_elf_end[];
 extern const struct loop_hook spin_hook;
 
 int listener_fd = -1;
-bool have_vmread = true, have_waitkill = true, have_syncwake = true;
+bool have_vmread = true, have_waitkill = true, have_syncwake = true, have_fsgsbase;
 struct plat_thread *zygote;
 
 static uint64_t vvar_size, vdso_size, vvar_part[4];
@@ -101,6 +102,7 @@ int plat_init(struct err *e)
 	have_waitkill = !feature_off("waitkill");
 	have_syncwake = !feature_off("syncwake");
 	have_vmread = !feature_off("vmread");
+	have_fsgsbase = (getauxval(AT_HWCAP2) & 2) && !feature_off("fsgsbase"); /* HWCAP2_FSGSBASE */
 	spin_init();
 	return 0;
 }

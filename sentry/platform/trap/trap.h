@@ -76,7 +76,7 @@ struct plat_thread {
 
 extern struct plat_stats stats;
 extern int listener_fd;
-extern bool have_vmread, have_waitkill, have_syncwake;
+extern bool have_vmread, have_waitkill, have_syncwake, have_fsgsbase;
 extern struct plat_thread *zygote;
 extern struct list births;
 

@@ -22,6 +22,8 @@ void stub_on_signal(int sig, struct stub_siginfo *si, struct stub_uc *uc)
 
 	for (int i = 0; i < 23; i++)
 		m->regs[i] = uc->gregs[i];
+	if (m->features & MBOX_FSGSBASE)
+		__asm__ volatile("rdfsbase %0" : "=r"(m->fs_base));
 	m->frame = (u64)uc;
 	m->fpstate = uc->fpregs;
 	if (sig == 31) {

@@ -20,6 +20,16 @@ uint64_t task_cpu_ns(struct task *t)
 	return t->host ? plat_thread_cpu_ns(t->host) : 0;
 }
 
+uint64_t tgroup_cpu_ns(struct tgroup *tg)
+{
+	uint64_t ns = tg->utime_ns + tg->stime_ns;
+	struct task *t;
+
+	list_for_each(t, &tg->tasks, tg_node)
+		ns += task_cpu_ns(t);
+	return ns;
+}
+
 static struct tgroup *clock_group(const struct clock_ref *c)
 {
 	return c->id ? tgroup_find(c->id) : current->tg;

@@ -27,7 +27,8 @@ uint64_t clock_resolution(const struct clock_ref *c);
 /* CLOCK_MONOTONIC time at which WALL clock C will stand at NS (now or in the past: <= now). */
 uint64_t clock_to_mono(const struct clock_ref *c, uint64_t ns);
 
-/* CPU time of one thread; of a process: tgroup_cpu_ns. */
+/* CPU time of a process: its threads, living and gone. */
+uint64_t tgroup_cpu_ns(struct tgroup *tg);
 uint64_t task_cpu_ns(struct task *t);
 
 /* Checked conversions; times beyond 292 years are clipped as the kernel's KTIME_MAX. */

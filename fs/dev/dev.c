@@ -189,7 +189,7 @@ static int populate(struct inode *dir)
 	}
 	static const char *const dirs[] = {"pts", "shm", "mqueue"};
 	for (unsigned k = 0; k < ARRAY_COUNT(dirs); k++) {
-		r = dir->ops->mkdir(dir, dirs[k], k == 1 ? 01777 : 0755, &made);
+		r = dir->ops->mkdir(dir, dirs[k], S_IFDIR | (k == 1 ? 01777 : 0755), &made);
 		if (r)
 			return r;
 		if (k == 1)

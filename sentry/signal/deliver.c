@@ -20,7 +20,7 @@ static void stop_here(struct task *t)
 	struct tgroup *tg = t->tg;
 	enum task_state before = t->state;
 
-	if (before == TASK_IN_CALL && t->host)
+	if (t->host)
 		plat_park(t->host);
 	t->state = TASK_STOPPED;
 	if (++tg->stopped_count == tg->live && tg->stop_signal && !tg->stop_reported) {

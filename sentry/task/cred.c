@@ -1,8 +1,10 @@
 /* Credentials: immutable sets of ids and capabilities, counted. */
 #include "sentry/task/cred.h"
 #include "sentry/task/task.h"
+#include <linux/securebits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct cred *cred_new(uid_t uid, gid_t gid)
 {
@@ -96,4 +98,35 @@ void cred_commit(struct task *t, struct cred *c)
 	}
 	t->cred = c;
 	cred_put(old);
+}
+
+/* Follows bprm_fill_uid and cap_bprm_creds_from_file. */
+struct cred *cred_for_exec(const struct task *t, uint32_t mode, uid_t uid, gid_t gid, bool nosuid, bool *secure)
+{
+	const struct cred *old = t->cred;
+	struct cred *n = cred_dup(old);
+	bool changed;
+
+	if (!n)
+		return NULL;
+	if (!nosuid && !t->no_new_privs) {
+		if (mode & S_ISUID)
+			n->euid = uid;
+		if ((mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP))
+			n->egid = gid;
+	}
+	changed = n->euid != old->euid || n->egid != old->egid;
+	if (changed)
+		n->cap_ambient = 0;
+	if (!(old->securebits & SECBIT_NOROOT) && (!n->euid || !n->uid)) {
+		n->cap_permitted = n->cap_bounding | n->cap_inheritable;
+		n->cap_effective = n->euid ? n->cap_ambient : n->cap_permitted;
+	} else {
+		n->cap_permitted = n->cap_effective = n->cap_ambient;
+	}
+	n->suid = n->fsuid = n->euid;
+	n->sgid = n->fsgid = n->egid;
+	n->securebits &= ~(unsigned)SECBIT_KEEP_CAPS;
+	*secure = n->uid != n->euid || n->gid != n->egid;
+	return n;
 }

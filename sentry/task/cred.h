@@ -34,4 +34,7 @@ bool cred_has(const struct cred *c, int cap);
 bool capable(int cap);                       /* current */
 bool cred_in_group(const struct cred *c, gid_t gid); /* fsgid or supplementary */
 void cred_commit(struct task *t, struct cred *c);    /* takes over the reference */
+/* What T's credentials become when it executes a file of MODE, UID, GID (set-id bits without effect with NOSUID or
+ * no_new_privs; no file capabilities). A new reference, or NULL: no memory. *SECURE: AT_SECURE. */
+struct cred *cred_for_exec(const struct task *t, uint32_t mode, uid_t uid, gid_t gid, bool nosuid, bool *secure);
 #endif

@@ -7,6 +7,7 @@
 #include "sentry/kernel.h"
 #include "sentry/mm/mm.h"
 #include "sentry/platform/platform.h"
+#include "sentry/time/timers.h"
 #include "sentry/base/log.h"
 #include "sentry/base/util.h"
 #include "fs/vfs.h"
@@ -16,8 +17,6 @@
 
 /* Robust list and clear_tid (sentry/futex). */
 __attribute__((weak)) void futex_exit(struct task *t);
-/* POSIX timers and interval timers of a dying process (sentry/time). */
-__attribute__((weak)) void timers_exit(struct tgroup *tg);
 /* A session leader with a terminal is gone: hang up, forget (fs/tty). */
 __attribute__((weak)) void tty_session_leader_exit(struct session *s);
 /* POSIX record locks and the like of the process. */
@@ -30,9 +29,33 @@ void task_exit(int code)
 	current->notify = true;
 }
 
+/*
+ * A thread that does not come when kicked (a guest can forge a signal mask) is killed with its host process, but
+ * only then: while the memory stands, robust futexes in shared pages are released properly.
+ */
+#define KILL_PATIENCE_NS 200000000ull
+
+static void kill_stuck(struct timer *timer)
+{
+	struct tgroup *tg = container_of(timer, struct tgroup, kill_timer);
+	struct task *t;
+
+	list_for_each(t, &tg->tasks, tg_node) {
+		if (t->state >= TASK_ZOMBIE || !t->mm || !t->host)
+			continue;
+		if (t->mm->users <= tg->live) {
+			plat_as_kill(plat_thread_as(t->host));
+			return;
+		}
+		task_interrupt(t, true);
+	}
+	timer_arm(timer, now_mono_ns() + KILL_PATIENCE_NS);
+}
+
 void tgroup_exit(struct tgroup *tg, int wait_status)
 {
 	struct task *t;
+	bool running = false;
 
 	if (tg->exiting || tg->zombie)
 		return;
@@ -44,6 +67,11 @@ void tgroup_exit(struct tgroup *tg, int wait_status)
 			continue;
 		t->exiting = true;
 		task_interrupt(t, true);
+		running |= t->host && !t->in_sleep && t->state != TASK_STOPPED && !(fiber_self() && t == current);
+	}
+	if (running) {
+		tg->kill_timer.fn = kill_stuck;
+		timer_arm(&tg->kill_timer, now_mono_ns() + KILL_PATIENCE_NS);
 	}
 	waitq_wake(&tg->exec_q, 0);
 }
@@ -192,9 +220,8 @@ static void tgroup_die(struct tgroup *tg)
 	struct session *s = tg->pgrp ? tg->pgrp->session : NULL;
 	bool is_init = tg->pid == 1;
 
-	if (timers_exit)
-		timers_exit(tg);
-	timer_cancel(&tg->itimer_real);
+	timer_cancel(&tg->kill_timer);
+	timers_group_exit(tg);
 	if (locks_exit)
 		locks_exit(tg);
 	if (s && s->sid == tg->pid && s->tty && tty_session_leader_exit)
@@ -245,8 +272,8 @@ void task_leave(struct task *t)
 
 	t->exiting = true;
 	t->state = TASK_RUNNING;
-	/* The last thread's code is the process's unless a group exit set one. */
-	if (!tg->exiting && tg->live == 1)
+	/* The leader's code is the process's unless a group exit set one, also when other threads outlive it. */
+	if (!tg->exiting && task_is_leader(t))
 		tg->exit_code = (t->exit_code & 0xff) << 8;
 	leave_memory(t);
 	if (t->files) {
@@ -326,6 +353,7 @@ void task_exec_done(const char *name)
 	struct task *t = current;
 
 	signal_exec(t);
+	timers_group_exec(t->tg);
 	t->clear_tid = t->robust_list = uaddr(0);
 	t->tg->did_exec = true;
 	t->tg->dumpable = true;

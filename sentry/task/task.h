@@ -63,8 +63,7 @@ struct tgroup {
 	uint64_t utime_ns, stime_ns, cutime_ns, cstime_ns, start_ns;
 	uint64_t maxrss_kb, cmaxrss_kb, minflt, cminflt;
 	struct list timers;        /* POSIX timers, see sentry/time */
-	struct timer itimer_real;  /* ITIMER_REAL */
-	uint64_t itimer_real_interval;
+	struct timer kill_timer;   /* group exit: kills the host process when a thread does not come */
 	int oom_score_adj;
 	struct list hash, all;     /* by pid; every process in pid order */
 	struct waitq exec_q;       /* execve waits here for the other threads to leave */

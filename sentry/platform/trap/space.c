@@ -204,6 +204,17 @@ static void thread_free(struct plat_thread *t)
 	as->live--;
 }
 
+/* A child that the host made but that never says hello was led astray by its parent: the parent pays. */
+#define HELLO_NS 5000000000ull
+struct birth_timer {
+	struct timer timer;
+	struct plat_as *parent;
+};
+static void birth_late(struct timer *timer)
+{
+	as_violation(container_of(timer, struct birth_timer, timer)->parent, "its child never said hello");
+}
+
 /* Have PARENT's host thread clone; CHILD is what we expect to say hello. 0 or -errno; on failure CHILD is gone. */
 static int give_birth(struct plat_thread *parent, struct plat_thread *child, uint64_t flags, uint64_t tls)
 {
@@ -216,10 +227,13 @@ static int give_birth(struct plat_thread *parent, struct plat_thread *child, uin
 	int r = orders_run(parent, &o, 1);
 
 	if (r == 0 && !child->tid) {
-		/* The hello of a child that exists is on its way; one that never comes is its parent's doing. */
+		struct birth_timer late = {.timer.fn = birth_late, .parent = parent->as};
+
 		child->fiber = fiber_self();
+		timer_arm(&late.timer, now_mono_ns() + HELLO_NS);
 		while (!child->tid && !parent->as->dead && !child->as->dead)
 			fiber_block();
+		timer_cancel(&late.timer);
 		if (!child->tid)
 			r = -EAGAIN;
 	}

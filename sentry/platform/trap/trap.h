@@ -27,8 +27,7 @@ struct plat_as {
 	char *mbox;             /* MBOX_TOTAL bytes, shared with the stub */
 	unsigned live;          /* plat_threads not yet exited */
 	bool dead;              /* killed or reaped: every thread reports PLAT_DEAD */
-	bool reaped, born;
-	unsigned slot_max;      /* slots below are in use, free or in quarantine */
+	bool reaped;
 	uint64_t slots[SLOT_COUNT / 64];
 	struct list quarantine; /* slots whose host thread may still be leaving */
 };

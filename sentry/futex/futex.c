@@ -80,15 +80,31 @@ void futex_wake_waiter(struct futex_waiter *w)
 	waitq_wake(w->q, 0);
 }
 
+int futex_load(uaddr_t word, uint32_t *value)
+{
+	if (!mm_access_ok(current->mm, word.a, sizeof *value, PROT_READ) ||
+	    plat_read_mem(current->host, value, word.a, sizeof *value) != sizeof *value)
+		return -EFAULT;
+	return 0;
+}
+
+int futex_store(uaddr_t word, uint32_t value)
+{
+	if (!mm_access_ok(current->mm, word.a, sizeof value, PROT_WRITE) ||
+	    plat_write_mem(current->host, word.a, &value, sizeof value) != sizeof value)
+		return -EFAULT;
+	return 0;
+}
+
 int futex_cmpxchg(uaddr_t word, uint32_t old, uint32_t value)
 {
 	uint32_t now;
 
-	if (copy_in_obj(now, word) < 0)
+	if (futex_load(word, &now) < 0)
 		return -EFAULT;
 	if (now != old)
 		return -EAGAIN;
-	return copy_out_obj(word, value);
+	return futex_store(word, value);
 }
 
 /* --- waiting ------------------------------------------------------------------------------------------------------ */
@@ -100,7 +116,7 @@ static int wait_setup(const struct futex_wait_one *o, struct futex_waiter *w, st
 
 	if (r < 0)
 		return r;
-	if (copy_in_obj(now, o->word) < 0)
+	if (futex_load(o->word, &now) < 0)
 		return -EFAULT;
 	if (now != o->value)
 		return -EAGAIN;
@@ -193,7 +209,7 @@ int futex_requeue(uaddr_t from, bool from_shared, uaddr_t to, bool to_shared, in
 	if (r < 0)
 		return r;
 	if (expect) {
-		if (copy_in_obj(now, from) < 0)
+		if (futex_load(from, &now) < 0)
 			return -EFAULT;
 		if (now != *expect)
 			return -EAGAIN;
@@ -241,7 +257,7 @@ static int wake_op_apply(uaddr_t word, uint32_t op, bool *met)
 		arg = (int32_t)(1u << shift);
 	}
 	do {
-		if (copy_in_obj(old, word) < 0)
+		if (futex_load(word, (uint32_t *)&old) < 0)
 			return -EFAULT;
 		switch (op >> 28 & 7) {
 		case 0: new = arg; break;

@@ -40,7 +40,7 @@ int futex_lock_pi(uaddr_t word, bool shared, bool try_only, uint64_t deadline)
 		r = futex_key_of(word, shared, &w.key);
 		if (r < 0)
 			return r;
-		if (copy_in_obj(now, word) < 0)
+		if (futex_load(word, &now) < 0)
 			return -EFAULT;
 		owner = now & FUTEX_TID_MASK;
 		if (owner == me)
@@ -80,7 +80,7 @@ int futex_lock_pi(uaddr_t word, bool shared, bool try_only, uint64_t deadline)
 		futex_dequeue(&w);
 		if (w.woken) {
 			/* Handed over by unlock, or the owner died: the word says which. */
-			if (copy_in_obj(now, word) < 0)
+			if (futex_load(word, &now) < 0)
 				return -EFAULT;
 			if ((now & FUTEX_TID_MASK) == me)
 				return 0;
@@ -103,7 +103,7 @@ int futex_unlock_pi(uaddr_t word, bool shared)
 	if (r < 0)
 		return r;
 	do {
-		if (copy_in_obj(now, word) < 0)
+		if (futex_load(word, &now) < 0)
 			return -EFAULT;
 		if ((now & FUTEX_TID_MASK) != me)
 			return -EPERM;

@@ -27,7 +27,7 @@ static bool owner_died(struct task *t, uaddr_t word, bool pi, bool pending)
 	int r, tries = 0;
 
 	do {
-		if (word.a & 3 || copy_in_obj(now, word) < 0)
+		if (word.a & 3 || futex_load(word, &now) < 0)
 			return false;
 		/* Unlocked, but the wake that goes with it may not have been asked for. */
 		if (pending && !pi && !now) {
@@ -74,8 +74,6 @@ static void walk_robust_list(struct task *t)
 
 void futex_exit(struct task *t)
 {
-	uint32_t zero = 0;
-
 	if (!uaddr_null(t->robust_list)) {
 		walk_robust_list(t);
 		t->robust_list = uaddr(0);
@@ -83,7 +81,7 @@ void futex_exit(struct task *t)
 	futex_pi_owner_gone(t->tid);
 	if (!uaddr_null(t->clear_tid)) {
 		/* As Linux: only somebody who shares the memory could be waiting there. */
-		if (t->mm->users > 1 && copy_out_obj(t->clear_tid, zero) == 0)
+		if (t->mm->users > 1 && futex_store(t->clear_tid, 0) == 0)
 			futex_wake(t->clear_tid, true, 1, FUTEX_MATCH_ANY);
 		t->clear_tid = uaddr(0);
 	}

@@ -108,6 +108,8 @@ bool plat_window_in(struct plat_thread *t, void *dst, uint64_t src, size_t size)
 /* A NUL-terminated string that came with the call: copies it with its NUL (at most CAP bytes) and returns its length
  * without NUL; -1 when it did not come with the call (use plat_read_mem). */
 long plat_window_str(struct plat_thread *t, char *dst, uint64_t src, size_t cap);
+/* What this call has put into the window for [addr, addr+size), which guest memory shows only later (tracing). */
+bool plat_window_peek(struct plat_thread *t, void *dst, uint64_t addr, size_t size);
 bool plat_window_out(struct plat_thread *t, uint64_t dst, const void *src, size_t size);
 
 /* --- statistics ------------------------------------------------------------------------------------------------- */

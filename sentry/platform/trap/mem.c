@@ -134,6 +134,18 @@ long plat_window_str(struct plat_thread *t, char *dst, uint64_t src, size_t cap)
 	}
 	return -1;
 }
+bool plat_window_peek(struct plat_thread *t, void *dst, uint64_t addr, size_t size)
+{
+	for (unsigned i = t->nout; i-- > 0;) {
+		struct mbox_span *s = &t->out[i];
+
+		if (addr >= s->addr && addr - s->addr <= s->size && size <= s->size - (addr - s->addr)) {
+			memcpy(dst, (char *)t->m + s->off + (addr - s->addr), size);
+			return true;
+		}
+	}
+	return false;
+}
 bool plat_window_out(struct plat_thread *t, uint64_t dst, const void *src, size_t size)
 {
 	if (t->nout >= MBOX_SPANS || size > MBOX_SIZE - t->out_off || clamp(dst, size) != size || !size ||

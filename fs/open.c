@@ -128,6 +128,22 @@ int file_open_path(const struct path *p, int flags, struct file **out)
 	return open_checked(p, flags, false, out);
 }
 
+/* For execve: what is asked of the file is to be a regular one that may be executed, not that it may be read. */
+int file_open_exec(const struct path *p, struct file **out)
+{
+	struct inode *i = p->dentry->inode;
+	int r;
+
+	if (!i)
+		return -ENOENT;
+	if (S_ISLNK(i->mode))
+		return -ELOOP;
+	if (!S_ISREG(i->mode) || (p->mnt && (p->mnt->flags & MS_NOEXEC)))
+		return -EACCES;
+	r = inode_permission(i, MAY_EXEC);
+	return r < 0 ? r : open_checked(p, O_RDONLY, true, out);
+}
+
 /* For stacked file systems: the real file behind INODE, without path or permission check. */
 int file_open_real(struct inode *i, int flags, struct file **out)
 {

@@ -294,6 +294,8 @@ struct file *file_get(struct file *);
 void file_put(struct file *);
 /* Open an existing place: checks permission by FLAGS, calls ops->open. *OUT refs 1. */
 int file_open_path(const struct path *p, int flags, struct file **out);
+/* Open a program for execve: -EACCES unless a regular file on an exec mount with execute permission. */
+int file_open_exec(const struct path *p, struct file **out);
 /* Full open(2): create, truncate, O_TMPFILE, O_PATH. */
 int file_open(int dirfd, const char *name, int flags, uint32_t mode, unsigned lookup_flags, struct file **out);
 /* Anonymous file (pipe, eventfd): INODE reference is taken over. NAME as in /proc/self/fd. */

@@ -34,16 +34,17 @@ static void drop_exe(struct mm *mm)
 {
 	if (!mm->exe)
 		return;
-	mm->exe->inode->write_count++;
+	inode_allow_write(mm->exe->inode);
 	file_put(mm->exe);
 	mm->exe = NULL;
 }
 
 int mm_set_exe(struct mm *mm, struct file *file)
 {
-	if (file->inode->write_count > 0)
-		return -ETXTBSY;
-	file->inode->write_count--;
+	int r = inode_deny_write(file->inode);
+
+	if (r < 0)
+		return r;
 	file_get(file);
 	drop_exe(mm);
 	mm->exe = file;
@@ -139,9 +140,8 @@ struct mm *mm_dup(struct mm *mm)
 	if (mm_account(n, (int64_t)charge) < 0)
 		goto fail;
 	if (mm->exe) {
-		/* Not mm_set_exe: a file that already runs has no writer. */
+		inode_deny_write(mm->exe->inode); /* cannot fail: a file that runs has no writer */
 		n->exe = file_get(mm->exe);
-		n->exe->inode->write_count--;
 	}
 	return n;
 fail:

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -27,6 +26,8 @@ void file_put(struct file *f)
 {
 	if (!f || --f->refs)
 		return;
+	if (!list_empty(&f->epitems))
+		epoll_file_gone(f);
 	if (f->has_locks)
 		lock_release_file(f);
 	if (f->ops && f->ops->release)
@@ -215,13 +216,6 @@ long file_write_kernel(struct file *f, const void *buf, size_t size, uint64_t po
 		done += (size_t)n;
 	}
 	return (long)done;
-}
-
-uint32_t file_poll(struct file *f, struct poll_table *pt)
-{
-	if (!f->ops || !f->ops->poll)
-		return EPOLLIN | EPOLLOUT | EPOLLRDNORM | EPOLLWRNORM;
-	return f->ops->poll(f, pt);
 }
 
 int vfs_init(void)

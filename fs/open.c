@@ -11,18 +11,13 @@
 #include "fs/walk.h"
 #include "sentry/task/task.h"
 
-struct file *file_alloc(const struct path *p, struct inode *inode, int flags);
-/* Served by other parts: pipes and device nodes. */
-__attribute__((weak)) int fifo_open(struct inode *i, struct file *f);
-__attribute__((weak)) int chrdev_open(struct inode *i, struct file *f);
-
 int file_open_special(struct inode *i, struct file *f)
 {
 	f->seekable = false;
 	if (S_ISFIFO(i->mode))
-		return fifo_open ? fifo_open(i, f) : -ENXIO;
+		return fifo_open(i, f);
 	if (S_ISCHR(i->mode))
-		return chrdev_open ? chrdev_open(i, f) : -ENXIO;
+		return chrdev_open(i, f);
 	return -ENXIO;
 }
 

@@ -313,6 +313,8 @@ int file_write_limit(uint64_t pos, uint64_t max, size_t *count);
 int file_remove_privs(struct file *);
 /* Read access: relatime, honouring O_NOATIME and MS_NOATIME. */
 void file_accessed(struct file *);
+/* A new description without operations: refs 1. PATH may be NULL; references are taken. */
+struct file *file_alloc(const struct path *p, struct inode *inode, int flags);
 /* A file over INODE that no path names, for stacked file systems: no permission check. */
 int file_open_real(struct inode *, int flags, struct file **out);
 /* FIFO, device and socket nodes of any file system. */
@@ -380,8 +382,6 @@ void fs_context_put(struct fs_context *);
 
 /* --- file systems (constructors; refs 1; NULL/-errno on failure) -------------------------------------------------------------------- */
 struct superblock *tmpfs_new(uint64_t max_bytes, uint64_t max_inodes); /* 0 = no limit */
-/* memfd_create: a nameless regular file in a tmpfs (counted, or NULL). */
-struct inode *tmpfs_memfd_inode(struct superblock *sb, bool allow_sealing);
 struct superblock *overlay_new(struct superblock *lower, struct superblock *upper); /* takes references over */
 struct hostdir_entry {          /* what of the host is visible, at which guest path */
 	const char *guest;      /* absolute; parents are synthesised */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -164,15 +165,26 @@ static int64_t dir_llseek(struct file *f, int64_t off, int whence)
 
 const struct file_ops tmpfs_dir_ops = {.read = dir_read, .iterate = tmpfs_iterate, .llseek = dir_llseek};
 
-/* memfd_create(2): a file without a name in a tmpfs. SB is the caller's; seals start closed (F_SEAL_SEAL) unless
- * ALLOW_SEALING. A counted inode or NULL. */
-struct inode *tmpfs_memfd_inode(struct superblock *sb, bool allow_sealing)
+/* memfd_create(2): files of an unlimited tmpfs of their own that no mount shows. */
+int tmpfs_memfd_new(const char *name, int open_flags, unsigned seals, struct file **out)
 {
-	struct inode *i = tmpfs_inode_new(sb, NULL, S_IFREG | 0777);
+	static struct superblock *sb;
+	char text[300];
+	struct inode *i;
 
-	if (i) {
-		i->nlink = 0;
-		TI(i)->seals = allow_sealing ? 0 : F_SEAL_SEAL;
-	}
-	return i;
+	if (!sb)
+		sb = tmpfs_new(0, 0);
+	i = sb ? tmpfs_inode_new(sb, NULL, S_IFREG | 0777) : NULL;
+	if (!i)
+		return -ENOMEM;
+	i->nlink = 0;
+	TI(i)->seals = seals;
+	snprintf(text, sizeof(text), "/memfd:%s", name);
+	*out = file_anon(i, text, open_flags, &tmpfs_file_ops, NULL);
+	if (!*out)
+		return -ENOMEM;
+	(*out)->path.dentry->dead = true; /* " (deleted)", as Linux shows it */
+	(*out)->counted_writer = true;
+	i->write_count++;
+	return 0;
 }

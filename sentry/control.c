@@ -4,16 +4,19 @@
  */
 #include "sentry/control.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include "fs/tty/tty.h"
 #include "fs/vfs.h"
 #include "sentry/base/host.h"
 #include "sentry/base/log.h"
 #include "sentry/base/util.h"
 #include "sentry/boot.h"
 #include "sentry/config.h"
+#include "sentry/console.h"
 #include "sentry/kernel.h"
 #include "sentry/loop.h"
 #include "sentry/platform/platform.h"
@@ -28,7 +31,7 @@
 struct program {
 	uint32_t id;
 	pid_t pid; /* 0 = free slot */
-	struct tty *tty;
+	struct console *console; /* of -t, or NULL */
 };
 static struct program programs[MAX_PROGRAMS];
 static struct loop_source source;
@@ -59,6 +62,9 @@ static void program_done(void *arg, int status, int error)
 	struct program *p = arg;
 
 	p->pid = 0;
+	if (p->console)
+		console_free(p->console);
+	p->console = NULL;
 	if (p->id == 0) {
 		/* A program that could not be started has no wait status worth showing. */
 		if (error && !sandbox.ending) {
@@ -95,38 +101,64 @@ static struct program *program_find(uint32_t id)
 	return NULL;
 }
 
-/* Takes STDIO over. 0 or -errno. */
+/* Descriptors 0 to 2 of the program: its console, or what the caller passed. Takes FDS over. */
+static int open_stdio(struct program *p, struct spawn_request *r, bool tty, const int fds[3])
+{
+	if (tty) {
+		p->console = fds[0] >= 0 ? console_new(fds[0], 24, 80) : NULL;
+		if (!p->console)
+			return -ENOMEM;
+		r->tty = console_tty(p->console);
+		for (int i = 0; i < 3; i++) {
+			r->stdio[i] = tty_open_slave(r->tty, O_RDWR);
+			if (!r->stdio[i])
+				return -ENOMEM;
+		}
+		return 0;
+	}
+	for (int i = 0; i < 3; i++) {
+		if (fds[i] < 0)
+			continue;
+		r->stdio[i] = hostfile_new(fds[i]);
+		if (!r->stdio[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Takes STDIO over (with TTY: the console stream alone, as the first). 0 or -errno. */
 static int spawn(uint32_t id, char *const *argv, char *const *envp, const char *cwd, uid_t uid, gid_t gid, bool tty,
 		 const int stdio[3])
 {
 	struct spawn_request r = {.argv = argv, .envp = envp, .cwd = cwd, .done = program_done};
 	struct program *p = NULL;
-	pid_t pid = -EAGAIN;
+	pid_t pid;
 
 	for (unsigned i = 0; i < MAX_PROGRAMS && !p; i++)
 		if (!programs[i].pid)
 			p = &programs[i];
-	for (int i = 0; i < 3; i++) {
-		if (stdio[i] < 0)
-			continue;
-		r.stdio[i] = hostfile_new(stdio[i]);
-		if (!r.stdio[i])
-			host_close(stdio[i]);
-	}
+	if (!p)
+		return -EAGAIN;
+	pid = open_stdio(p, &r, tty, stdio);
 	r.cred = cred_new(uid, gid);
-	if (p && r.cred) {
+	if (!pid && r.cred) {
 		p->id = id;
 		p->pid = -1;
 		r.arg = p;
 		pid = task_spawn(&r);
 		p->pid = pid > 0 ? pid : 0;
 	}
+	else if (!pid)
+		pid = -ENOMEM;
 	if (pid < 0) {
 		for (int i = 0; i < 3; i++)
 			if (r.stdio[i])
 				file_put(r.stdio[i]);
 		if (r.cred)
 			cred_put(r.cred);
+		if (p->console)
+			console_free(p->console);
+		p->console = NULL;
 		return pid;
 	}
 	return 0;
@@ -139,7 +171,8 @@ int control_spawn_init(const struct config *c, const struct boot_fds *fds, struc
 
 	if (!env)
 		return err_set(e, WARD_EXIT_ERROR, "environment: out of memory");
-	rc = spawn(0, c->argv, env, c->cwd ? c->cwd : config_home(c->uid), c->uid, c->gid, c->tty, fds->stdio);
+	rc = spawn(0, c->argv, env, c->cwd ? c->cwd : config_home(c->uid), c->uid, c->gid, c->tty,
+		   c->tty ? &fds->tty : fds->stdio);
 	if (rc)
 		return err_set(e, WARD_EXIT_ERROR, "cannot start process 1: %s", strerror(-rc));
 	return 0;
@@ -193,6 +226,14 @@ static void serve_signal(const struct control_msg *m)
 		signal_send_group(tg, (int)m->a, &info);
 }
 
+static void serve_winsize(const struct control_msg *m)
+{
+	struct program *p = program_find(m->id);
+
+	if (p && p->console)
+		console_winsize(p->console, (uint16_t)m->a, (uint16_t)m->b);
+}
+
 static void serve(struct loop_source *s, uint32_t events)
 {
 	struct control_msg m;
@@ -211,6 +252,9 @@ static void serve(struct loop_source *s, uint32_t events)
 	switch (m.kind) {
 	case CONTROL_SIGNAL:
 		serve_signal(&m);
+		break;
+	case CONTROL_WINSIZE:
+		serve_winsize(&m);
 		break;
 	case CONTROL_KILL:
 		kernel_init_exited(SIGKILL);

@@ -26,7 +26,7 @@
 /* Time the sentry gets to kill the guests and stream results after it was asked to end. */
 #define GRACE_SECONDS 5
 
-static const int relayed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+static const int relayed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH};
 
 uint64_t monitor_now_ns(void)
 {
@@ -72,11 +72,28 @@ void monitor_kill(struct monitor *m, enum outcome why)
 	timer_set(m->grace, GRACE_SECONDS);
 }
 
+static void send_window(struct monitor *m)
+{
+	struct control_msg msg = {.kind = CONTROL_WINSIZE};
+	uint16_t rows, cols;
+
+	if (!m->c->tty)
+		return;
+	relay_window(&rows, &cols);
+	msg.a = rows;
+	msg.b = cols;
+	control_send(m->control, &msg, NULL, 0, NULL, 0);
+}
+
 static void relay_signal(struct monitor *m, int sig)
 {
 	struct control_msg msg = {.kind = CONTROL_SIGNAL, .a = sig};
 	uint64_t now = monitor_now_ns();
 
+	if (sig == SIGWINCH) {
+		send_window(m);
+		return;
+	}
 	if (sig == SIGINT) {
 		if (m->last_int_ns && now - m->last_int_ns < NSEC_PER_SEC) {
 			monitor_kill(m, OUTCOME_KILLED);
@@ -223,8 +240,9 @@ static bool expired(int fd)
 static void loop(struct monitor *m)
 {
 	while (m->sentry || m->helper) {
-		struct pollfd p[] = {{m->control, POLLIN}, {m->signals, POLLIN}, {m->timer, POLLIN}, {m->grace, POLLIN}};
+		struct pollfd p[6] = {{m->control, POLLIN}, {m->signals, POLLIN}, {m->timer, POLLIN}, {m->grace, POLLIN}};
 
+		relay_prepare(&m->relay, p + 4);
 		if (poll(p, ARRAY_COUNT(p), -1) < 0 && errno != EINTR)
 			break;
 		if (p[0].revents && !serve_control(m)) {
@@ -236,6 +254,7 @@ static void loop(struct monitor *m)
 			monitor_kill(m, OUTCOME_TIMED_OUT);
 		if (p[3].revents && expired(m->grace))
 			kill_hard(m);
+		relay_serve(&m->relay, p + 4);
 		if (p[1].revents)
 			serve_signals(m);
 	}
@@ -294,6 +313,8 @@ static int start(struct monitor *m, struct err *e)
 	fds.log = fcntl(2, F_DUPFD_CLOEXEC, 10);
 	if (fds.log < 0)
 		fds.log = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (c->tty && relay_open(&m->relay, &fds.tty, e))
+		return -1;
 	if (start_helper(m, &fds.copy_out, e))
 		return -1;
 	fds.control = pair[1];
@@ -313,6 +334,11 @@ static int start(struct monitor *m, struct err *e)
 		close(fds.trace);
 	if (fds.copy_out >= 0)
 		close(fds.copy_out);
+	if (fds.tty >= 0) {
+		close(fds.tty);
+		relay_raw();
+		send_window(m);
+	}
 	if (c->time_limit > 0)
 		timer_set(m->timer, c->time_limit);
 	return 0;
@@ -340,7 +366,7 @@ static void conclude(struct monitor *m)
 
 int monitor_run(struct config *c)
 {
-	struct monitor m = {.c = c, .control = -1, .tty = -1};
+	struct monitor m = {.c = c, .control = -1, .relay = {.stream = -1}};
 	struct timespec now;
 	struct err e = {0};
 
@@ -353,6 +379,7 @@ int monitor_run(struct config *c)
 	} else {
 		loop(&m);
 	}
+	relay_close(&m.relay);
 	conclude(&m);
 	if (m.result.text[0])
 		fprintf(stderr, "ward: %s\n", m.result.text);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
+#include "sentry/cli/relay.h"
 #include "sentry/config.h"
 #include "sentry/control.h"
 
@@ -28,7 +29,7 @@ struct monitor {
 	struct result result;
 	pid_t sentry, helper;    /* 0 = gone */
 	int control, signals, timer, grace;
-	int tty;                 /* our end of the console stream, or -1 */
+	struct relay relay;      /* of -t */
 	uint64_t start_ns, last_int_ns;
 	bool started, ended, kill_sent, copy_failed;
 	struct server *server;   /* control socket of a detached sandbox, or NULL */

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -163,6 +164,8 @@ static bool serve_control(struct monitor *m)
 	case CONTROL_EXITED:
 		if (msg.id == 0 && !m->ended)
 			program_ended(m, (int)msg.a, (int)msg.b);
+		else if (msg.id && m->server)
+			server_exec_done(m->server, msg.id, msg.a, msg.b);
 		break;
 	}
 	return true;
@@ -237,27 +240,104 @@ static bool expired(int fd)
 	return read(fd, &n, sizeof n) == sizeof n;
 }
 
+/* The outcomes that are the monitor's own decision get their line and code here. */
+static void conclude(struct monitor *m)
+{
+	struct result *r = &m->result;
+
+	relay_close(&m->relay);
+	r->wall_ns = monitor_now_ns() - m->start_ns;
+	if (r->outcome == OUTCOME_TIMED_OUT) {
+		r->exit_code = WARD_EXIT_TIME;
+		snprintf(r->text, sizeof r->text, "time limit of %g s reached: the sandbox was ended; --time sets the limit",
+			 m->c->time_limit);
+	} else if (r->outcome == OUTCOME_KILLED) {
+		r->code = SIGKILL;
+		r->exit_code = 128 + SIGKILL;
+		snprintf(r->text, sizeof r->text, "sandbox killed on request");
+	}
+	/* The helper said what was wrong; a run that otherwise succeeded has not delivered. */
+	if (m->copy_failed && !r->exit_code)
+		r->exit_code = WARD_EXIT_ERROR;
+	if (r->text[0])
+		fprintf(stderr, "ward: %s\n", r->text);
+	if (m->c->stats)
+		stats_print(m->c, r);
+	if (m->c->report && report_write(m->c, r) && !r->exit_code)
+		r->exit_code = WARD_EXIT_ERROR;
+}
+
+/* --detach: the command that started us waits for one byte: its exit code. */
+static void detach_ready(struct monitor *m)
+{
+	unsigned char code = m->started ? 0 : (unsigned char)m->result.exit_code;
+	int null;
+
+	if (m->detach_pipe < 0)
+		return;
+	if (write(m->detach_pipe, &code, 1) < 0)
+		log_warn("--detach: the starting command is gone");
+	close(m->detach_pipe);
+	m->detach_pipe = -1;
+	if (!m->started && m->server)
+		server_forget(m->server); /* never started: no record is kept */
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null >= 0)
+		dup2(null, 2);
+}
+
+/* A detached sandbox's record stays until it is removed. */
+static bool wanted(const struct monitor *m)
+{
+	return m->sentry || m->helper || (m->c->detach && m->server && !server_removed(m->server));
+}
+
 static void loop(struct monitor *m)
 {
-	while (m->sentry || m->helper) {
-		struct pollfd p[6] = {{m->control, POLLIN}, {m->signals, POLLIN}, {m->timer, POLLIN}, {m->grace, POLLIN}};
+	struct pollfd p[6 + SERVER_POLLFDS];
+	bool concluded = false;
 
+	while (wanted(m)) {
+		unsigned n = 6;
+
+		p[0] = (struct pollfd){m->control, POLLIN};
+		p[1] = (struct pollfd){m->signals, POLLIN};
+		p[2] = (struct pollfd){m->timer, POLLIN};
+		p[3] = (struct pollfd){m->grace, POLLIN};
 		relay_prepare(&m->relay, p + 4);
-		if (poll(p, ARRAY_COUNT(p), -1) < 0 && errno != EINTR)
-			break;
+		if (m->server)
+			n += server_prepare(m->server, p + n);
+		if (poll(p, n, -1) < 0) {
+			if (errno != EINTR)
+				break;
+			continue;
+		}
 		if (p[0].revents && !serve_control(m)) {
 			/* The sentry is going: its death follows as SIGCHLD. */
 			close(m->control);
 			m->control = -1;
 		}
+		if (m->started || m->ended)
+			detach_ready(m);
 		if (p[2].revents && expired(m->timer))
 			monitor_kill(m, OUTCOME_TIMED_OUT);
 		if (p[3].revents && expired(m->grace))
 			kill_hard(m);
 		relay_serve(&m->relay, p + 4);
+		if (m->server)
+			server_serve(m->server, m, p + 6);
 		if (p[1].revents)
 			serve_signals(m);
+		if (!m->sentry && !m->helper && !concluded) {
+			conclude(m);
+			detach_ready(m);
+			if (m->server)
+				server_finished(m->server, m);
+			concluded = true;
+		}
 	}
+	if (!concluded)
+		conclude(m);
 }
 
 /* The copy-out helper exists before the sentry, so that it inherits nothing of it. *OUT: the sentry's pipe end. */
@@ -289,6 +369,7 @@ static int start(struct monitor *m, struct err *e)
 {
 	struct config *c = m->c;
 	struct boot_fds fds = {.stdio = {0, 1, 2}, .tty = -1, .trace = -1, .copy_out = -1};
+	struct stat st;
 	sigset_t set;
 	int pair[2];
 
@@ -310,6 +391,9 @@ static int start(struct monitor *m, struct err *e)
 	for (int i = 0; i < 3; i++)
 		if (fcntl(i, F_GETFD) < 0)
 			fds.stdio[i] = -1;
+	/* Our own stderr still goes to who started us; the program's only if that is a file. */
+	if (c->detach && (fstat(2, &st) || !S_ISREG(st.st_mode)))
+		fds.stdio[2] = open("/dev/null", O_RDWR | O_CLOEXEC);
 	fds.log = fcntl(2, F_DUPFD_CLOEXEC, 10);
 	if (fds.log < 0)
 		fds.log = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -319,7 +403,6 @@ static int start(struct monitor *m, struct err *e)
 		return -1;
 	fds.control = pair[1];
 	m->control = pair[0];
-	m->start_ns = monitor_now_ns();
 	m->sentry = fork();
 	if (m->sentry < 0)
 		return err_set(e, WARD_EXIT_ERROR, "cannot fork the sentry: %s", strerror(errno));
@@ -344,48 +427,55 @@ static int start(struct monitor *m, struct err *e)
 	return 0;
 }
 
-/* The outcomes that are the monitor's own decision get their line and code here. */
-static void conclude(struct monitor *m)
+/*
+ * --detach: returns in a background process of its own session, with DETACH_PIPE set; the foreground command waits
+ * for the start and exits. Output goes on only where the caller sent it to a file; else it is dropped.
+ */
+static int detach(struct monitor *m, struct err *e)
 {
-	struct result *r = &m->result;
+	unsigned char code = WARD_EXIT_ERROR;
+	int pipe_fd[2], null;
+	struct stat st;
+	pid_t pid;
 
-	r->wall_ns = monitor_now_ns() - m->start_ns;
-	if (r->outcome == OUTCOME_TIMED_OUT) {
-		r->exit_code = WARD_EXIT_TIME;
-		snprintf(r->text, sizeof r->text, "time limit of %g s reached: the sandbox was ended; --time sets the limit",
-			 m->c->time_limit);
-	} else if (r->outcome == OUTCOME_KILLED) {
-		r->code = SIGKILL;
-		r->exit_code = 128 + SIGKILL;
-		snprintf(r->text, sizeof r->text, "sandbox killed on request");
+	if (pipe2(pipe_fd, O_CLOEXEC) || (pid = fork()) < 0)
+		return err_set(e, WARD_EXIT_ERROR, "--detach: %s", strerror(errno));
+	if (pid) {
+		close(pipe_fd[1]);
+		if (read(pipe_fd[0], &code, 1) != 1)
+			fprintf(stderr, "ward: --detach: the background process died before the start\n");
+		_exit(code);
 	}
-	/* The helper said what was wrong; a run that otherwise succeeded has not delivered. */
-	if (m->copy_failed && !r->exit_code)
-		r->exit_code = WARD_EXIT_ERROR;
+	close(pipe_fd[0]);
+	setsid();
+	m->detach_pipe = pipe_fd[1];
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	dup2(null, 0);
+	if (fstat(1, &st) || !S_ISREG(st.st_mode))
+		dup2(null, 1);
+	return 0;
 }
 
 int monitor_run(struct config *c)
 {
-	struct monitor m = {.c = c, .control = -1, .relay = {.stream = -1}};
+	static struct monitor m;
 	struct timespec now;
 	struct err e = {0};
 
+	m = (struct monitor){.c = c, .control = -1, .detach_pipe = -1, .relay = {.stream = -1}};
 	clock_gettime(CLOCK_REALTIME, &now);
 	m.result.start_real_ns = (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
-	if (start(&m, &e)) {
+	m.start_ns = monitor_now_ns();
+	if ((c->name && !(m.server = server_open(c->name, &e))) || (c->detach && detach(&m, &e)) || start(&m, &e)) {
 		m.result.outcome = OUTCOME_NEVER_STARTED;
 		m.result.code = m.result.exit_code = e.exit_code;
 		snprintf(m.result.text, sizeof m.result.text, "%s", e.text);
+		conclude(&m);
+		detach_ready(&m);
 	} else {
 		loop(&m);
 	}
-	relay_close(&m.relay);
-	conclude(&m);
-	if (m.result.text[0])
-		fprintf(stderr, "ward: %s\n", m.result.text);
-	if (c->stats)
-		stats_print(c, &m.result);
-	if (c->report && report_write(c, &m.result) && !m.result.exit_code)
-		m.result.exit_code = WARD_EXIT_ERROR;
+	if (m.server)
+		server_close(m.server);
 	return m.result.exit_code;
 }

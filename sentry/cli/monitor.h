@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 #include "sentry/cli/relay.h"
+#include "sentry/cli/server.h"
 #include "sentry/config.h"
 #include "sentry/control.h"
 
@@ -32,7 +33,8 @@ struct monitor {
 	struct relay relay;      /* of -t */
 	uint64_t start_ns, last_int_ns;
 	bool started, ended, kill_sent, copy_failed;
-	struct server *server;   /* control socket of a detached sandbox, or NULL */
+	struct server *server;   /* control socket of a named sandbox, or NULL */
+	int detach_pipe;         /* to the foreground command of --detach, or -1 */
 };
 
 /* sentry/cli/report.c */

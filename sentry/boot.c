@@ -19,6 +19,8 @@
 #include "sentry/platform/confine.h"
 #include "sentry/platform/platform.h"
 #include "sentry/task/task.h"
+#include "sentry/trace/stats.h"
+#include "sentry/trace/trace.h"
 
 extern char **environ;
 
@@ -99,6 +101,8 @@ static int boot(struct config *c, struct boot_fds *fds, struct err *e)
 		return err_set(e, WARD_EXIT_ERROR, "event loop: %s", strerror(-rc));
 	kernel_init(c);
 	task_set_limit(c->pids);
+	if (c->trace)
+		trace_start(fds->trace >= 0 ? fds->trace : fds->log);
 	rc = vfs_init();
 	if (rc)
 		return err_set(e, WARD_EXIT_ERROR, "file layer: %s", strerror(-rc));
@@ -131,6 +135,9 @@ void boot_sentry(struct config *c, struct boot_fds *fds)
 	started.a = (int64_t)(now_mono_ns() - begin);
 	control_send(fds->control, &started, NULL, 0, NULL, 0);
 	loop_run();
+	trace_flush();
+	if (c->stats)
+		stats_write(fds->log);
 	plat_shutdown();
 	if (fds->copy_out >= 0)
 		boot_copy_out(c, fds->copy_out);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include "sentry/base/util.h"
 #include "sentry/cli/cli.h"
+#include "sentry/trace/trace.h"
 
 enum {
 	OPT_ROOTFS = 256, OPT_BIND, OPT_COPY_IN, OPT_COPY_OUT, OPT_CWD, OPT_ENV, OPT_USER, OPT_HOSTNAME, OPT_TIME,
@@ -159,7 +160,7 @@ static int option(int o, char **argv, struct config *c, struct err *e)
 		return config_parse_count("--pids", optarg, 1000000, &c->pids, e);
 	case OPT_TRACE:
 		c->trace = optarg ? optarg : "";
-		return 0;
+		return trace_parse_filter(c->trace, e);
 	case 'o':
 		c->trace_out = optarg;
 		return 0;

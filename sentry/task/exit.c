@@ -221,7 +221,7 @@ static void tgroup_die(struct tgroup *tg)
 	bool is_init = tg->pid == 1;
 
 	timer_cancel(&tg->kill_timer);
-	timers_group_exit(tg);
+	timers_exit(tg);
 	if (locks_exit)
 		locks_exit(tg);
 	if (s && s->sid == tg->pid && s->tty && tty_session_leader_exit)
@@ -353,7 +353,7 @@ void task_exec_done(const char *name)
 	struct task *t = current;
 
 	signal_exec(t);
-	timers_group_exec(t->tg);
+	timers_exec(t->tg);
 	t->clear_tid = t->robust_list = uaddr(0);
 	t->tg->did_exec = true;
 	t->tg->dumpable = true;

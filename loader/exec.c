@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
 
@@ -143,6 +144,16 @@ static uint64_t stack_limit(void)
 	return current->tg->rlim[RLIMIT_STACK].cur;
 }
 
+/* DIFF: file capabilities (security.capability) give nothing yet. */
+static int prepare_cred(struct exec *x)
+{
+	const struct inode *i = x->file->inode;
+	const struct mount *m = x->file->path.mnt;
+
+	x->cred = cred_for_exec(current, i->mode, i->uid, i->gid, m && (m->flags & MS_NOSUID), &x->secure);
+	return x->cred ? 0 : -ENOMEM;
+}
+
 /* Everything that may still fail without harm. x->filename, x->file and the strings are set. */
 static int prepare(struct exec *x)
 {
@@ -156,7 +167,7 @@ static int prepare(struct exec *x)
 	}
 	r = resolve_scripts(x);
 	if (r == 0)
-		r = exec_cred(x->file, &x->cred, &x->secure);
+		r = prepare_cred(x);
 	if (r == 0)
 		r = elf_open(&x->prog, x->file, -ENOEXEC);
 	if (r == 0)

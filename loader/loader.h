@@ -1,7 +1,7 @@
 /*
  * The loader: from a path to a program that stands ready in an address space. exec.c is the order of events,
  * elf.c reads and maps ELF files, script.c takes "#!" lines apart, stack.c builds the first stack, args.c copies
- * argument strings, cred.c is what set-user-ID files change.
+ * argument strings.
  */
 #ifndef WARD_LOADER_H
 #define WARD_LOADER_H
@@ -92,8 +92,4 @@ struct stack_image {
 };
 /* Lay the stack out; fills MM's arg_*, env_*, start_stack and auxv. 0 or -ENOMEM. */
 int stack_build(const struct stack_info *in, struct mm *mm, struct stack_image *out);
-
-/* --- credentials (cred.c) ------------------------------------------------------------------------------------ */
-/* What current's credentials become when it executes FILE: a new reference in *OUT; *SECURE for AT_SECURE. */
-int exec_cred(const struct file *file, struct cred **out, bool *secure);
 #endif

@@ -401,12 +401,12 @@ static void free_timers(struct tgroup *tg, bool interval_too)
 			ptimer_free(p);
 }
 
-void timers_group_exit(struct tgroup *tg)
+void timers_exit(struct tgroup *tg)
 {
 	free_timers(tg, true);
 }
 
-void timers_group_exec(struct tgroup *tg)
+void timers_exec(struct tgroup *tg)
 {
 	free_timers(tg, false);
 }

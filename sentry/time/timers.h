@@ -11,8 +11,8 @@ struct tgroup;
 
 /* For the task layer. Exit (once, when the process becomes a zombie): every timer is disarmed and freed. Exec:
  * POSIX timers go, interval timers stay. A new group must have tg->timers initialised and nothing else. */
-void timers_group_exit(struct tgroup *tg);
-void timers_group_exec(struct tgroup *tg);
+void timers_exit(struct tgroup *tg);
+void timers_exec(struct tgroup *tg);
 
 /* ITIMER_*: VALUE 0 disarms. What was set before goes to the OLD pointers. 0, -EINVAL, -ENOMEM. Nanoseconds. */
 int itimer_set(struct tgroup *tg, int which, uint64_t value, uint64_t interval, uint64_t *old_value,

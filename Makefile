@@ -7,14 +7,15 @@ B := build/$(MODE)-$(notdir $(CC))
 WARN := -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers -Wno-sign-compare
 CPPFLAGS += -I. -I$(B)/gen -D_GNU_SOURCE
 ifneq ($(findstring clang,$(CC)),)
-WARN += -Wno-unknown-warning-option
+WARN += -Wno-unknown-warning-option -Wno-unused-command-line-argument -Wno-gnu-variable-sized-type-not-at-end
+INIT := -enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang
 else
 WARN += -Wno-dangling-pointer
 endif
 CFLAGS_COMMON := -std=gnu17 -g $(WARN) -fno-strict-aliasing
-HARDEN := -fstack-protector-strong -ftrivial-auto-var-init=zero -fcf-protection=none -fPIE
-CFLAGS_rel := -O2 -D_FORTIFY_SOURCE=2 $(HARDEN)
-CFLAGS_dbg := -O0 -DWARD_DEBUG $(HARDEN)
+HARDEN = $(INIT) -fstack-protector-strong -ftrivial-auto-var-init=zero -fcf-protection=none -fPIE
+CFLAGS_rel = -O2 -D_FORTIFY_SOURCE=2 $(HARDEN)
+CFLAGS_dbg = -O0 -DWARD_DEBUG $(HARDEN)
 CFLAGS_asan := -O1 -DWARD_DEBUG -DWARD_ASAN -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -fPIE
 CFLAGS_fuzz := $(CFLAGS_asan) -fsanitize=fuzzer-no-link
 LDFLAGS_rel := -pie -Wl,-z,relro,-z,now

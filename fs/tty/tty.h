@@ -27,7 +27,7 @@ _Static_assert(sizeof(struct l_termios2) == 44, "termios2");
 /* One terminal. refs: open files of either side, the session it controls, devpts, the kernel's console. */
 struct tty {
 	unsigned refs;
-	int index;                 /* pts number; -1: the console of `-t` is pts 0 as well, see tty_new_console */
+	int index;                 /* pts number */
 	struct l_termios2 tio;
 	struct l_winsize win;
 	struct session *session;   /* whose controlling terminal it is; not counted (cleared by session end) */
@@ -36,7 +36,7 @@ struct tty {
 	bool kernel_master;        /* the master is the kernel: never closes until tty_hangup */
 	bool locked;               /* TIOCSPTLCK: the slave cannot be opened */
 	bool slave_seen;           /* a slave was open once: master reads EIO after the last one closes */
-	bool hungup;
+	unsigned hangups;          /* open slave files of an earlier generation (file->pos) are hung up */
 	bool stopped;              /* XOFF from input */
 	bool packet;               /* TIOCPKT */
 	uint8_t pkt_status;
@@ -52,12 +52,11 @@ struct tty {
 	unsigned in_head, in_tail; /* free-running */
 	unsigned canon_head;       /* input up to here is readable in canonical mode */
 	unsigned lines;            /* marks between tail and canon_head */
-	bool lnext, erasing;
-	unsigned column, canon_column;
+	bool lnext;
+	unsigned column;           /* of the cursor, for tabs and erasing */
 
 	uint8_t out[TTY_OUT];      /* what the master reads */
 	unsigned out_head, out_tail;
-	bool busy_read;
 	uint32_t uid;              /* owner of the pts node */
 	uint32_t mode;
 	struct ktime time;
@@ -85,6 +84,21 @@ size_t tty_output_pending(const struct tty *t);
 void tty_set_winsize(struct tty *t, const struct l_winsize *w);
 /* The master is gone: SIGHUP and SIGCONT to the session, reads return 0, writes EIO. */
 void tty_hangup(struct tty *t);
+
+/* --- the line discipline (ldisc.c) ---------------------------------------------------------------------------------- */
+void ldisc_reset(struct tty *t);                          /* sane termios, empty buffers */
+void ldisc_receive(struct tty *t, uint8_t c);             /* one byte from the master */
+bool ldisc_readable(const struct tty *t, bool poll);      /* would a read return now? */
+unsigned ldisc_available(const struct tty *t);            /* FIONREAD */
+/* Take input for a reader of SIZE bytes: bytes moved; *END: a line or an EOF mark ended it. */
+size_t ldisc_take(struct tty *t, uint8_t *buf, size_t size, bool *end);
+/* Output of the program through OPOST: false (nothing done) when there is no room. */
+bool ldisc_out(struct tty *t, uint8_t c);
+void ldisc_set_termios(struct tty *t, const struct l_termios2 *n);
+void ldisc_flush_in(struct tty *t);
+void ldisc_flush_out(struct tty *t);
+void tty_out_ready(struct tty *t);                        /* tell the master that there is output */
+void tty_signal_fg(struct tty *t, int signo);
 
 /* --- sessions (sentry/task) -------------------------------------------------------------------------------------- */
 /* The session leader of S exits: its terminal loses the session; the foreground group gets SIGHUP and SIGCONT. */

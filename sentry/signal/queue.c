@@ -129,6 +129,10 @@ struct sighand *sighand_dup(const struct sighand *h)
 
 void sighand_put(struct sighand *h)
 {
-	if (h && !--h->refs)
-		free(h);
+	if (!h || --h->refs)
+		return;
+	/* An epoll item of a signalfd may still be linked here: its task is gone, it shall never fire again. */
+	while (!list_empty(&h->signalfd_q.waiters))
+		list_del(h->signalfd_q.waiters.next);
+	free(h);
 }

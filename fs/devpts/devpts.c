@@ -218,6 +218,7 @@ static int pts_iopen(struct inode *i, struct file *f)
 }
 
 static const struct inode_ops pts_iops = {.getattr = pts_getattr, .setattr = pts_setattr, .open = pts_iopen};
+static const struct inode_ops ptmx_iops = {.open = pts_iopen};
 
 static int dir_lookup(struct inode *dir, const char *name, struct inode **out)
 {
@@ -228,6 +229,7 @@ static int dir_lookup(struct inode *dir, const char *name, struct inode **out)
 			return -ENOMEM;
 		i->ino = 2;
 		i->rdev = 5u << 8 | 2;
+		i->ops = &ptmx_iops;
 		*out = i;
 		return 0;
 	}

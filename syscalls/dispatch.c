@@ -24,7 +24,10 @@ static int64_t refuse(int nr, const struct syscall_desc *d)
 	}
 	if (!(logged[nr / 64] >> (nr % 64) & 1)) {
 		logged[nr / 64] |= 1ull << (nr % 64);
-		if (d)
+		/* Libraries probe for what is refused on purpose; nothing is wrong then. */
+		if (d && d->flags & SC_REFUSED)
+			log_info("system call %s (%d) is refused: %s", d->name, nr, d->note);
+		else if (d)
 			log_warn("system call %s (%d) is not supported: %s", d->name, nr,
 				 d->note ? d->note : "not built");
 		else

@@ -82,7 +82,8 @@ static int64_t futex_wait_restart(struct task *t)
 	return wait_or_restart(uaddr(d[0]), d[3], (uint32_t)d[1], (uint32_t)(d[1] >> 32), d[2]);
 }
 
-int64_t sys_futex(uaddr_t uaddr_, int op, unsigned val, uaddr_t timeout, uaddr_t uaddr2, unsigned val3)
+int64_t sys_futex(uaddr_t uaddr_, int op, unsigned val, uaddr_t timeout, uaddr_t uaddr2,
+		  unsigned val3)
 {
 	int cmd = op & FUTEX_CMD_MASK, val2 = (int)timeout.a;
 	bool shared = !(op & FUTEX_PRIVATE_FLAG);

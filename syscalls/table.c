@@ -140,7 +140,7 @@
 	       .class = CLASS_MISC, .error = -ENOSYS},
 #define REFUSE(n, name_, err, reason)                                                              \
 	[n] = {.nr = n, .name = #name_, .note = reason, .support = SUPPORT_NONE,                   \
-	       .class = CLASS_MISC, .error = -err},
+	       .class = CLASS_MISC, .error = -err, .flags = SC_REFUSED},
 static const struct syscall_desc table[SYSCALL_MAX] = {
 #include "syscalls/table.def"
 };

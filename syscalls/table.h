@@ -77,6 +77,7 @@ enum syscall_class {
 #define SC_RET_ADDR 2u
 #define SC_NORETURN 4u
 #define SC_RAW 8u
+#define SC_REFUSED 16u /* SUPPORT_NONE on purpose, not for want of code */
 
 struct syscall_desc {
 	const char *name;  /* NULL: the number is unused */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include "sentry/abi/misc.h"
 #include "sentry/abi/time.h"
 #include "sentry/base/util.h"
 #include "sentry/platform/platform.h"
@@ -212,6 +213,42 @@ PRINTER(futex_op)
 	if (op & FUTEX_CLOCK_REALTIME)
 		out_str(o, "|FUTEX_CLOCK_REALTIME");
 }
+/* Of futex's last three arguments only those the operation has are decoded; the others are not looked at. */
+static unsigned futex_cmd(const struct trace_arg *a)
+{
+	return (unsigned)a->args[1] & FUTEX_CMD_MASK;
+}
+static bool futex_has_second_word(unsigned cmd)
+{
+	return cmd == FUTEX_REQUEUE || cmd == FUTEX_CMP_REQUEUE || cmd == FUTEX_WAKE_OP ||
+	       cmd == FUTEX_CMP_REQUEUE_PI || cmd == FUTEX_WAIT_REQUEUE_PI;
+}
+PRINTER(futex_timeout)
+{
+	unsigned cmd = futex_cmd(a);
+	struct l_timespec t;
+
+	if (cmd == FUTEX_REQUEUE || cmd == FUTEX_CMP_REQUEUE || cmd == FUTEX_WAKE_OP)
+		out_fmt(o, "%d", (int)a->v);
+	else if ((cmd == FUTEX_WAIT || cmd == FUTEX_WAIT_BITSET || cmd == FUTEX_LOCK_PI) &&
+		 peek_in(a, &t, sizeof t))
+		out_fmt(o, "{tv_sec=%ld, tv_nsec=%ld}", t.sec, t.nsec);
+	else
+		out_addr(o, a->v);
+}
+PRINTER(futex_addr2)
+{
+	out_addr(o, futex_has_second_word(futex_cmd(a)) ? a->v : 0);
+}
+PRINTER(futex_val3)
+{
+	unsigned cmd = futex_cmd(a);
+
+	if (cmd == FUTEX_WAIT_BITSET || cmd == FUTEX_WAKE_BITSET || futex_has_second_word(cmd))
+		out_fmt(o, "%#x", (unsigned)a->v);
+	else
+		out_str(o, "0");
+}
 PRINTER(sock_type)
 {
 	out_const(o, names_sock_type, a->v & 15);
@@ -389,6 +426,54 @@ PRINTER(in_int)
 	else
 		out_addr(o, a->v);
 }
+PRINTER(in_rlimit)
+{
+	struct l_rlimit r;
+	uint64_t v[2];
+
+	if (!peek_in(a, &r, sizeof r)) {
+		out_addr(o, a->v);
+		return;
+	}
+	v[0] = r.cur;
+	v[1] = r.max;
+	for (int i = 0; i < 2; i++) {
+		out_str(o, i ? ", rlim_max=" : "{rlim_cur=");
+		if (v[i] == L_RLIM_INFINITY)
+			out_str(o, "RLIM64_INFINITY");
+		else
+			out_fmt(o, "%lu", v[i]);
+	}
+	out_str(o, "}");
+}
+PRINTER(in_stack)
+{
+	struct {
+		uint64_t sp;
+		int32_t flags, pad;
+		uint64_t size;
+	} ss;
+
+	if (peek_in(a, &ss, sizeof ss))
+		out_fmt(o, "{ss_sp=%#lx, ss_flags=%#x, ss_size=%lu}", ss.sp, (unsigned)ss.flags, ss.size);
+	else
+		out_addr(o, a->v);
+}
+PRINTER(in_siginfo)
+{
+	struct l_siginfo si;
+
+	if (!peek_in(a, &si, sizeof si)) {
+		out_addr(o, a->v);
+		return;
+	}
+	out_str(o, "{si_signo=");
+	out_signal(o, si.signo);
+	out_fmt(o, ", si_code=%d, si_pid=%d, si_uid=%u", si.code, si.rt.pid, si.rt.uid);
+	if (si.signo == SIGCHLD)
+		out_fmt(o, ", si_status=%d", si.chld.status);
+	out_str(o, "}");
+}
 /* Those of outputs: the same, once the call has succeeded. */
 #define OUT_PRINTER(out, in)                                                                       \
 	PRINTER(out)                                                                               \
@@ -401,6 +486,23 @@ PRINTER(in_int)
 OUT_PRINTER(out_itimerspec, in_itimerspec)
 OUT_PRINTER(out_itimerval, in_itimerval)
 OUT_PRINTER(out_int, in_int)
+OUT_PRINTER(out_rlimit, in_rlimit)
+OUT_PRINTER(out_stack, in_stack)
+OUT_PRINTER(out_siginfo, in_siginfo)
+PRINTER(out_utsname)
+{
+	struct l_utsname u;
+
+	if (!written(a) || !peek_in(a, &u, sizeof u)) {
+		out_addr(o, a->v);
+		return;
+	}
+	out_str(o, "{sysname=");
+	out_quoted(o, u.sysname, strnlen(u.sysname, sizeof u.sysname));
+	out_str(o, ", nodename=");
+	out_quoted(o, u.nodename, strnlen(u.nodename, sizeof u.nodename));
+	out_str(o, ", ...}");
+}
 /* An interrupted sleep writes its rest although it fails; anything else is as it was. */
 PRINTER(out_timespec)
 {

@@ -1,5 +1,7 @@
 /* The only file that makes host calls for the running kernel part. */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include "sentry/base/host.h"
 #include <errno.h>
 #include <fcntl.h>

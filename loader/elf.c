@@ -129,11 +129,14 @@ static int segment_prot(const Elf64_Phdr *p)
 	       (p->p_flags & PF_X ? PROT_EXEC : 0);
 }
 
-/* Zeros from the end of the file's part to the end of its page: the first bytes of .bss. */
-static int zero_tail(struct plat_thread *t, uint64_t from, uint64_t to)
+/*
+ * Zeros from the end of the file's part to the end of its page, also beyond .bss: the dynamic linker's first
+ * allocations come from there and count on zeros (padzero of Linux).
+ */
+static int zero_tail(struct plat_thread *t, uint64_t from)
 {
 	static const char zeros[4096];
-	uint64_t n = MIN(PAGE_UP(from), to) - from;
+	uint64_t n = PAGE_UP(from) - from;
 
 	if (!n)
 		return 0;
@@ -166,7 +169,7 @@ static int map_segment(struct elf_image *im, const Elf64_Phdr *p, struct mm *mm,
 			return (int)at;
 		/* DIFF: none: Linux, too, leaves the tail of a read-only segment as the file has it. */
 		if (mem_end > file_end && (prot & PROT_WRITE)) {
-			r = zero_tail(t, file_end, mem_end);
+			r = zero_tail(t, file_end);
 			if (r < 0)
 				return r;
 		}

@@ -19,8 +19,6 @@
 __attribute__((weak)) void futex_exit(struct task *t);
 /* A session leader with a terminal is gone: hang up, forget (fs/tty). */
 __attribute__((weak)) void tty_session_leader_exit(struct session *s);
-/* POSIX record locks and the like of the process. */
-__attribute__((weak)) void locks_exit(struct tgroup *tg);
 
 void task_exit(int code)
 {
@@ -222,8 +220,6 @@ static void tgroup_die(struct tgroup *tg)
 
 	timer_cancel(&tg->kill_timer);
 	timers_exit(tg);
-	if (locks_exit)
-		locks_exit(tg);
 	if (s && s->sid == tg->pid && s->tty && tty_session_leader_exit)
 		tty_session_leader_exit(s);
 	tg->zombie = true;

@@ -4,6 +4,7 @@
  */
 #include "sentry/signal/signal.h"
 #include "sentry/task/task.h"
+#include "sentry/trace/trace.h"
 #include "sentry/fiber.h"
 #include "sentry/platform/platform.h"
 #include "sentry/base/log.h"
@@ -70,6 +71,8 @@ static int next_handled(struct task *t, struct l_sigaction *act, struct l_siginf
 		if (!signo)
 			return 0;
 		a = &tg->sighand->action[signo - 1];
+		if (trace_on)
+			trace_signal(t, info);
 		if (a->handler == (uint64_t)SIG_IGN)
 			continue;
 		if (a->handler != (uint64_t)SIG_DFL) {

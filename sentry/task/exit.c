@@ -3,6 +3,7 @@
  * futexes and clear_tid while the memory is still there, then memory, files, and the news to the parent.
  */
 #include "sentry/task/task.h"
+#include "sentry/trace/trace.h"
 #include "sentry/fiber.h"
 #include "sentry/kernel.h"
 #include "sentry/mm/mm.h"
@@ -271,6 +272,8 @@ void task_leave(struct task *t)
 	/* The leader's code is the process's unless a group exit set one, also when other threads outlive it. */
 	if (!tg->exiting && task_is_leader(t))
 		tg->exit_code = (t->exit_code & 0xff) << 8;
+	if (trace_on)
+		trace_end(t);
 	leave_memory(t);
 	if (t->files) {
 		struct fdtable *f = t->files;

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "sentry/signal/signal.h"
 
 #define ROOM 8 /* kept for the "..." and the newline */
 
@@ -98,6 +99,24 @@ void out_signal(struct trace_out *o, int signo)
 		out_fmt(o, "SIGRT_%d", signo - 32);
 	else
 		out_fmt(o, "%d", signo);
+}
+
+void out_siginfo(struct trace_out *o, const struct l_siginfo *si)
+{
+	out_str(o, "{si_signo=");
+	out_signal(o, si->signo);
+	out_fmt(o, ", si_code=%d", si->code);
+	if (si->code == L_SI_TIMER)
+		out_fmt(o, ", si_timerid=%d, si_overrun=%d", si->timer.tid, si->timer.overrun);
+	else if (si->code > 0 && si->code < L_SI_KERNEL &&
+		 (si->signo == SIGSEGV || si->signo == SIGBUS || si->signo == SIGFPE || si->signo == SIGILL ||
+		  si->signo == SIGTRAP))
+		out_fmt(o, ", si_addr=%#lx", si->fault.addr);
+	else
+		out_fmt(o, ", si_pid=%d, si_uid=%u", si->rt.pid, si->rt.uid);
+	if (si->signo == SIGCHLD)
+		out_fmt(o, ", si_status=%d", si->chld.status);
+	out_str(o, "}");
 }
 
 void out_open_flags(struct trace_out *o, unsigned flags)

@@ -26,6 +26,8 @@ void out_const(struct trace_out *o, const struct const_name *t, uint64_t value);
 /* A set of flags "A|B|0x80"; ZERO is printed for none (NULL: "0"). Entries of more bits come first in T. */
 void out_flags(struct trace_out *o, const struct const_name *t, uint64_t value, const char *zero);
 void out_signal(struct trace_out *o, int signo);
+struct l_siginfo;
+void out_siginfo(struct trace_out *o, const struct l_siginfo *si);
 void out_open_flags(struct trace_out *o, unsigned flags);
 
 extern const struct const_name names_at_flags[], names_prot[], names_map[], names_clone[], names_whence[],

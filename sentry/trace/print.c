@@ -467,12 +467,7 @@ PRINTER(in_siginfo)
 		out_addr(o, a->v);
 		return;
 	}
-	out_str(o, "{si_signo=");
-	out_signal(o, si.signo);
-	out_fmt(o, ", si_code=%d, si_pid=%d, si_uid=%u", si.code, si.rt.pid, si.rt.uid);
-	if (si.signo == SIGCHLD)
-		out_fmt(o, ", si_status=%d", si.chld.status);
-	out_str(o, "}");
+	out_siginfo(o, &si);
 }
 /* Those of outputs: the same, once the call has succeeded. */
 #define OUT_PRINTER(out, in)                                                                       \

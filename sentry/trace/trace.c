@@ -5,7 +5,6 @@
 #include "sentry/trace/trace.h"
 #include <errno.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,17 +238,30 @@ void trace_exit(struct task *t, struct trace_line *l, int64_t result)
 	free(l);
 }
 
-void trace_note(struct task *t, const char *fmt, ...)
+void trace_signal(struct task *t, const struct l_siginfo *info)
 {
 	struct trace_out o = {.len = 0};
-	char text[256];
-	va_list ap;
 
-	if (!trace_on)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	out_fmt(&o, "[pid %d] %s", t->tid, text);
+	out_fmt(&o, "[pid %d] --- ", t->tid);
+	out_signal(&o, info->signo);
+	out_str(&o, " ");
+	out_siginfo(&o, info);
+	out_str(&o, " ---");
+	emit(&o);
+}
+
+void trace_end(struct task *t)
+{
+	struct trace_out o = {.len = 0};
+	int status = t->tg->exiting ? t->tg->exit_code : (t->exit_code & 0xff) << 8;
+
+	out_fmt(&o, "[pid %d] ", t->tid);
+	if (status & 0x7f) {
+		out_str(&o, "+++ killed by ");
+		out_signal(&o, status & 0x7f);
+		out_str(&o, " +++");
+	} else {
+		out_fmt(&o, "+++ exited with %d +++", status >> 8 & 0xff);
+	}
 	emit(&o);
 }

@@ -12,6 +12,7 @@
 struct task;
 struct syscall_desc;
 struct trace_line;
+struct l_siginfo;
 
 extern bool trace_on;
 
@@ -26,6 +27,8 @@ void trace_flush(void);
 /* For dispatch. enter returns NULL when the call is filtered out or memory is short. exit frees the line. */
 struct trace_line *trace_enter(struct task *t, int nr, const struct syscall_desc *d, const uint64_t args[6]);
 void trace_exit(struct task *t, struct trace_line *l, int64_t result);
-/* Whole lines about other events: a delivered signal, the end of a task ("+++ exited with 0 +++"). */
-void trace_note(struct task *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* For the task layer: a signal taken from the queue ("--- SIGCHLD {...} ---"), the end of a task
+ * ("+++ exited with 0 +++"). Only when trace_on. */
+void trace_signal(struct task *t, const struct l_siginfo *info);
+void trace_end(struct task *t);
 #endif

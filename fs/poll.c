@@ -11,6 +11,13 @@
 #include "sentry/base/util.h"
 #include "sentry/task/task.h"
 
+uint32_t file_poll(struct file *f, struct poll_table *pt)
+{
+	if (!f->ops || !f->ops->poll)
+		return EPOLLIN | EPOLLOUT | EPOLLRDNORM | EPOLLWRNORM;
+	return f->ops->poll(f, pt);
+}
+
 static void entry_fired(struct waiter *w, uint32_t events)
 {
 	struct poll_entry *e = container_of(w, struct poll_entry, w);

@@ -69,8 +69,11 @@ int mm_map_anon(struct mm *mm, struct plat_thread *t, uint64_t a, uint64_t n, in
 	maps[map_count++] = (typeof(maps[0])){a, n, 0, prot, 1};
 	return 0;
 }
+static uint64_t zeroed_end; /* of the last write */
+
 long plat_write_mem(struct plat_thread *t, uint64_t dst, const void *src, size_t size)
 {
+	zeroed_end = dst + size;
 	return (long)size;
 }
 
@@ -276,6 +279,7 @@ Test(elf, segments_and_bss)
 	cr_assert_eq(maps[1].off, 0x2000);
 	cr_assert_eq(maps[1].size, 0x1000);
 	cr_assert(maps[2].anon && maps[2].addr == 0x404000 && maps[2].size == 0x3000);
+	cr_assert_eq(zeroed_end, 0x404000);
 	cr_assert_eq(im.end, 0x406210);
 	cr_assert_eq(im.phdr_addr, 0x400040);
 	cr_assert_eq(im.start_code, 0x400000);

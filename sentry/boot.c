@@ -128,6 +128,8 @@ void boot_sentry(struct config *c, struct boot_fds *fds)
 	close_others(fds);
 	if (boot(c, fds, &e)) {
 		control_boot_failed(fds->control, &e);
+		if (fds->copy_out >= 0)
+			boot_copy_out(NULL, fds->copy_out); /* an empty archive: nothing to complain about */
 		plat_shutdown();
 		_exit(WARD_EXIT_ERROR);
 	}

@@ -20,7 +20,7 @@ void boot_sentry(struct config *c, struct boot_fds *fds) __attribute__((noreturn
 int boot_mounts(struct config *c, struct err *e);
 /* Copy the --copy-in trees into the sandbox (sentry/boot_copy.c). */
 int boot_copy_in(const struct config *c, struct err *e);
-/* Stream the --copy-out trees to FD as a framed archive (sentry/copy_out.c). */
+/* Stream the --copy-out trees to FD as a framed archive (sentry/copy_out.c); C NULL: an empty one. */
 void boot_copy_out(const struct config *c, int fd);
 /* Absolute guest path: make every missing directory. 0 or -errno. */
 int boot_mkdirs(const char *path, uint32_t mode);

@@ -115,7 +115,7 @@ static int copy_node(struct copy *k, int dirfd, const char *name, const struct p
 	if (S_ISDIR(st.st_mode))
 		rc = vfs_mkdir(dir, as, 0755);
 	else
-		rc = vfs_create(dir, as, 0644, &de);
+		rc = vfs_create(dir, as, S_IFREG | 0644, &de);
 	if (de)
 		dentry_put(de);
 	if (rc == -EEXIST)

@@ -191,7 +191,7 @@ void boot_copy_out(const struct config *c, int fd)
 	if (!o)
 		return;
 	o->fd = fd;
-	for (unsigned i = 0; i < c->copy_out_count; i++) {
+	for (unsigned i = 0; c && i < c->copy_out_count; i++) {
 		struct path p;
 		int rc = path_lookup_from(&vfs_root, c->copy_out[i].src, LOOKUP_FOLLOW, &p);
 

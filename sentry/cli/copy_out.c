@@ -36,6 +36,7 @@ struct in {
 	int dirs[ARCHIVE_DEPTH + 1];
 	unsigned depth;    /* open directories */
 	uint64_t budget, nodes;
+	int pid;           /* makes temporary names unlike those of another run */
 	int failed;
 	int file;          /* being written, or -1 */
 	int file_dir;
@@ -114,7 +115,7 @@ static bool begin_file(struct in *a)
 	if (a->file >= 0 || !place(a, false, &a->file_dir, &name))
 		return false;
 	snprintf(a->file_name, sizeof a->file_name, "%.255s", name);
-	snprintf(a->temp_name, sizeof a->temp_name, ".ward-%d-%llu.tmp", getpid(), (unsigned long long)a->nodes);
+	snprintf(a->temp_name, sizeof a->temp_name, ".ward-%d-%llu.tmp", a->pid, (unsigned long long)a->nodes);
 	a->file = open_in(a->file_dir, a->temp_name, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	if (a->file < 0) {
 		complain(a, a->file_name, strerror(errno));
@@ -166,7 +167,8 @@ static void end_file(struct in *a)
 		return;
 	close(a->file);
 	a->file = -1;
-	if (!renameat2(a->file_dir, a->temp_name, a->file_dir, a->file_name, 0))
+	/* Not by the library, which turns a call without flags into renameat. */
+	if (!syscall(SYS_renameat2, a->file_dir, a->temp_name, a->file_dir, a->file_name, 0))
 		return;
 	complain(a, a->file_name, strerror(errno));
 	unlinkat(a->file_dir, a->temp_name, 0);
@@ -346,6 +348,7 @@ int archive_helper(const struct config *c, int fd)
 	a->c = c;
 	a->fd = fd;
 	a->file = -1;
+	a->pid = getpid();
 	a->budget = c->disk ? c->disk : UINT64_MAX;
 	a->label = "";
 	if (prepare(a, dirs, &count, &e) || confine_helper(dirs, count, &e)) {

@@ -95,7 +95,7 @@ static void same_content(const char *path)
 	sys_close((int)w);
 	if (rn < 0)
 		return;
-	cr_assert_eq(rn, rw, "%s: %ld %ld", path, rn, rw);
+	cr_assert_eq(rn, rw, "%s: %ld %ld\n%s", path, rn, rw, history + (strlen(history) > 3000 ? strlen(history) - 3000 : 0));
 	cr_assert(!memcmp(a, b, (size_t)rn), "%s differs\n%s", path, history);
 }
 
@@ -417,7 +417,7 @@ Test(fs, overlay_over_host_files, .timeout = 60)
 		cr_assert(mkdtemp(lower));
 		chmod(lower, 0755);
 		snprintf(cmd, sizeof(cmd), "cd %s && mkdir e d && echo one > a && echo two > d/a && head -c 90000 /dev/zero > b && "
-			 "ln -s a l && ln -s ../a d/l && echo x > e/f", lower);
+			 "ln -s a l && ln -s a d/l && echo x > e/f", lower);
 		cr_assert_eq(system(cmd), 0);
 		struct hostdir_entry e = {.guest = "/", .host = lower};
 		begin(overlay_new(hostdir_new(&e, 1, &error), tmpfs_new(0, 0)));

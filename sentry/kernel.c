@@ -20,6 +20,12 @@ void kernel_init(const struct config *c)
 	sandbox.max_tasks = c->pids;
 }
 
+uint64_t kernel_total_pages(void)
+{
+	/* DIFF: without a limit the guest sees a fixed figure instead of the host's memory. */
+	return sandbox.mem_limit_pages ? sandbox.mem_limit_pages : 4ull << 30 >> 12;
+}
+
 int kernel_charge_pages(int64_t pages)
 {
 	uint64_t now = sandbox.mem_pages + (uint64_t)pages;

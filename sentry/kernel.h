@@ -19,6 +19,12 @@ struct sandbox {
 };
 extern struct sandbox sandbox;
 
+/* What uname and /proc/version show: ward's level of the interface. */
+#define WARD_UTS_RELEASE "6.12.0"
+#define WARD_UTS_VERSION "#1 SMP PREEMPT_DYNAMIC ward"
+/* Pages of memory the guest is told the machine has (sysinfo, /proc/meminfo). */
+uint64_t kernel_total_pages(void);
+
 struct config;
 /* Take names and limits from C. */
 void kernel_init(const struct config *c);

@@ -9,7 +9,6 @@
 #include "sentry/fiber.h"
 #include "sentry/kernel.h"
 #include "sentry/task/task.h"
-#include "syscalls/misc.h"
 
 #define L_GRND_NONBLOCK 1u
 #define L_GRND_RANDOM 2u
@@ -52,12 +51,6 @@ int64_t sys_sethostname(uaddr_t name, int len)
 int64_t sys_setdomainname(uaddr_t name, int len)
 {
 	return set_name(sandbox.domainname, name, len);
-}
-
-uint64_t kernel_total_pages(void)
-{
-	/* DIFF: without a limit the guest sees a fixed figure instead of the host's memory. */
-	return sandbox.mem_limit_pages ? sandbox.mem_limit_pages : 4ull << 30 >> 12;
 }
 
 int64_t sys_sysinfo(uaddr_t info)

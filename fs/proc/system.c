@@ -11,7 +11,6 @@
 #include "sentry/base/util.h"
 #include "sentry/kernel.h"
 #include "sentry/task/task.h"
-#include "syscalls/misc.h"
 
 unsigned proc_ncpu = 1;
 static uint8_t boot_id[16];

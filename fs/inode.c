@@ -69,6 +69,9 @@ void super_deactivate(struct superblock *sb)
 	super_put(sb);
 }
 
+/* An inode without operations of its own (anonymous ones): callers ask for members, never for the table. */
+static const struct inode_ops no_ops;
+
 struct inode *inode_new(struct superblock *sb, uint32_t mode)
 {
 	struct inode *i = calloc(1, sizeof(*i));
@@ -80,6 +83,7 @@ struct inode *inode_new(struct superblock *sb, uint32_t mode)
 	i->ino = ++sb->next_ino;
 	i->mode = mode;
 	i->nlink = 1;
+	i->ops = &no_ops;
 	i->atime = i->mtime = i->ctime = i->btime = ktime_now();
 	list_init(&i->locks);
 	waitq_init(&i->lock_q);

@@ -52,7 +52,7 @@ struct file *file_alloc(const struct path *p, struct inode *inode, int flags)
 		path_get(&f->path);
 	}
 	f->inode = inode_get(inode);
-	f->flags = flags & ~(O_CLOEXEC | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC);
+	f->flags = flags & ~(O_CLOEXEC | O_CREAT | O_EXCL | O_TRUNC);
 	if (!(flags & O_PATH)) {
 		int acc = flags & O_ACCMODE;
 

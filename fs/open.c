@@ -104,6 +104,7 @@ static int open_checked(const struct path *p, int flags, bool created, struct fi
 		return -ENOMEM;
 	if (!(flags & O_PATH)) {
 		r = do_open(f, flags);
+		f->flags &= ~O_NOCTTY; /* for a terminal's open alone */
 		if (r == 0 && (flags & O_TRUNC) && !created) {
 			struct iattr a = {.valid = ATTR_SIZE | ATTR_FORCE | ATTR_KILL_PRIV};
 

@@ -331,13 +331,13 @@ int vfs_setattr(const struct path *p, struct iattr *a)
 		return -ENOENT;
 	if (path_readonly(p))
 		return -EROFS;
-	if ((a->valid & ATTR_KILL_PRIV) && !S_ISDIR(i->mode) && !(a->valid & ATTR_MODE) &&
-	    (i->mode & (S_ISUID | S_ISGID))) {
-		a->mode = i->mode & 07777 & ~S_ISUID;
-		if (i->mode & S_IXGRP)
-			a->mode &= ~S_ISGID;
-		if (!(a->valid & ATTR_SIZE) || !current || !capable(CAP_FSETID))
+	if ((a->valid & ATTR_KILL_PRIV) && !S_ISDIR(i->mode) && !(a->valid & ATTR_MODE)) {
+		uint32_t drop = inode_privs_to_drop(i);
+
+		if (drop && (!(a->valid & ATTR_SIZE) || !current || !capable(CAP_FSETID))) {
+			a->mode = i->mode & 07777 & ~drop;
 			a->valid |= ATTR_MODE;
+		}
 	}
 	if (!(a->valid & ATTR_FORCE)) {
 		r = attr_allowed(i, a);

@@ -152,16 +152,11 @@ int file_write_limit(uint64_t pos, uint64_t max, size_t *count)
 int file_remove_privs(struct file *f)
 {
 	struct inode *i = f->inode;
+	uint32_t drop = inode_privs_to_drop(i);
 
-	if (!(i->mode & (S_ISUID | S_ISGID)) || !S_ISREG(i->mode))
+	if (!drop || !S_ISREG(i->mode) || !current || capable(CAP_FSETID))
 		return 0;
-	if ((i->mode & S_ISUID) == 0 && !(i->mode & S_IXGRP))
-		return 0;
-	if (!current || capable(CAP_FSETID))
-		return 0;
-	struct iattr a = {.valid = ATTR_MODE | ATTR_FORCE, .mode = i->mode & ~S_ISUID & 07777};
-	if (i->mode & S_IXGRP)
-		a.mode &= ~S_ISGID;
+	struct iattr a = {.valid = ATTR_MODE | ATTR_FORCE, .mode = i->mode & 07777 & ~drop};
 	return f->path.dentry ? vfs_setattr(&f->path, &a) : i->ops->setattr(i, &a);
 }
 

@@ -201,6 +201,18 @@ void inode_apply_attr(struct inode *i, const struct iattr *a)
 	i->ctime = (a->valid & ATTR_CTIME) ? a->ctime : ktime_now();
 }
 
+/* setattr_should_drop_suidgid of Linux 6.2: set-group-ID without group execution stays only for a member. */
+uint32_t inode_privs_to_drop(const struct inode *i)
+{
+	uint32_t drop = i->mode & S_ISUID;
+
+	if ((i->mode & S_ISGID) &&
+	    ((i->mode & S_IXGRP) ||
+	     (current && !cred_in_group(current->cred, i->gid) && !cred_has(current->cred, CAP_FSETID))))
+		drop |= S_ISGID;
+	return drop;
+}
+
 int inode_deny_write(struct inode *i)
 {
 	if (i->write_count > 0)

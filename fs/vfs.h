@@ -146,6 +146,8 @@ void inode_init_owner(struct inode *, const struct inode *dir, uint32_t mode);
 /* Store what setattr was asked for in the inode's fields (not the size). */
 void inode_apply_attr(struct inode *, const struct iattr *);
 bool inode_owner_or_capable(const struct inode *);
+/* S_ISUID and S_ISGID bits of I that a write, truncation or chown clears. */
+uint32_t inode_privs_to_drop(const struct inode *);
 /* Refuse writers while the file is executed: -ETXTBSY when it is open for writing. */
 int inode_deny_write(struct inode *);
 void inode_allow_write(struct inode *);

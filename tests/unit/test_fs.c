@@ -477,6 +477,94 @@ Test(fs, overlay_over_host_files, .timeout = 60)
 	}
 }
 
+/* An ordinary user among files of others: modes, sticky and set-group-ID directories, set-user-ID files. */
+static void become(bool user)
+{
+	if (!user) {
+		cr_assert_eq(seteuid(0), 0);
+		cr_assert_eq(setegid(0), 0);
+	} else {
+		cr_assert_eq(setegid(1000), 0);
+		cr_assert_eq(seteuid(1000), 0);
+	}
+	fsenv_cred.fsuid = fsenv_cred.euid = fsenv_cred.fsgid = fsenv_cred.egid = user ? 1000 : 0;
+	fsenv_cred.cap_effective = user ? 0 : CAP_FULL_SET;
+}
+
+static void permissions(unsigned seed)
+{
+	static const char *const names[] = {"a", "b", "own", "d/a", "d/b", "st/a", "st/own", "sg/a", "no/a", "d", "st", "no", "own/x"};
+	static const int open_flags[] = {O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC, O_CREAT | O_WRONLY, O_RDONLY | O_NOATIME};
+
+	srand(seed);
+	history[0] = 0;
+	BOTH(chmod, A("."), 0777);
+	BOTH(mkdir, A("d"), 0755);
+	BOTH(mkdir, A("st"), 0755), BOTH(chmod, A("st"), 01777);
+	BOTH(mkdir, A("sg"), 0755), BOTH(chown, A("sg"), 1000, 77), BOTH(chmod, A("sg"), 02777);
+	BOTH(mkdir, A("no"), 0700);
+	BOTH(mkdir, A("own"), 0700), BOTH(chown, A("own"), 1000, 1000);
+	for (int k = 0; k < 9; k++) {
+		put(names[k], O_CREAT | O_WRONLY, 0600, "text", 0);
+		BOTH(chown, A(names[k]), (uint64_t)(rand() % 2 * 1000), (uint64_t)(rand() % 2 * 1000));
+		BOTH(chmod, A(names[k]), (uint64_t)(rand() % 07777));
+	}
+	become(true);
+	for (int k = 0; k < 800; k++) {
+		const char *p = names[rand() % 13], *q = names[rand() % 13];
+
+		snprintf(history + strlen(history), 64, "   %s %s:\n", p, q);
+		switch (rand() % 11) {
+		case 0:
+		case 1:
+			put(p, open_flags[rand() % 6], rand() % 07777, rand() % 2 ? "other" : NULL, 2);
+			break;
+		case 2:
+			BOTH(chmod, A(p), (uint64_t)(rand() % 07777));
+			break;
+		case 3:
+			BOTH(chown, A(p), rand() % 2 ? 1000 : -1ull, (uint64_t)(rand() % 3 ? 1000 : rand() % 2 * 77));
+			break;
+		case 4:
+			BOTH(rename, A(p), A(q));
+			break;
+		case 5:
+			BOTH(unlink, A(p));
+			break;
+		case 6:
+			rand() % 2 ? BOTH(mkdir, A(p), (uint64_t)(rand() % 07777)) : BOTH(rmdir, A(p));
+			break;
+		case 7:
+			BOTH(truncate, A(p), (uint64_t)(rand() % 9));
+			break;
+		case 8:
+			BOTH(faccessat2, AT_FDCWD, A(p), (uint64_t)(rand() % 8), AT_EACCESS);
+			break;
+		case 9: {
+			struct timespec t[2] = {{5, 5}, {6, 6}};
+
+			BOTH(utimensat, AT_FDCWD, A(p), rand() % 2 ? A(t) : 0, 0);
+			break;
+		}
+		case 10:
+			BOTH(renameat2, AT_FDCWD, A(p), AT_FDCWD, A(q), RENAME_EXCHANGE);
+			break;
+		}
+		same_stat(p);
+		same_stat(q);
+	}
+	become(false);
+}
+
+Test(fs, permissions_of_an_ordinary_user, .timeout = 60)
+{
+	for (unsigned s = 1; s <= 16; s++) {
+		begin(fresh(s % 2));
+		permissions(s);
+		end();
+	}
+}
+
 Test(fs, limits_and_holes)
 {
 	static char buf[1 << 20];

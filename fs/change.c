@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include "fs/vfs.h"
 #include "sentry/task/task.h"
@@ -86,6 +87,7 @@ int vfs_create(const struct path *dir, const char *name, uint32_t mode, struct d
 		return r;
 	}
 	dentry_instantiate(d, i);
+	notify_name(di, name, IN_CREATE, false);
 	if (out)
 		*out = d;
 	else
@@ -102,8 +104,10 @@ int vfs_mkdir(const struct path *dir, const char *name, uint32_t mode)
 	if (r < 0)
 		return r;
 	r = di->ops->mkdir ? di->ops->mkdir(di, name, S_IFDIR | (mode & 01777), &i) : -EPERM;
-	if (r == 0)
+	if (r == 0) {
 		dentry_instantiate(d, i);
+		notify_name(di, name, IN_CREATE, true);
+	}
 	dentry_put(d);
 	return r;
 }
@@ -117,8 +121,10 @@ int vfs_symlink(const struct path *dir, const char *name, const char *target)
 	if (r < 0)
 		return r;
 	r = di->ops->symlink ? di->ops->symlink(di, name, target, &i) : -EPERM;
-	if (r == 0)
+	if (r == 0) {
 		dentry_instantiate(d, i);
+		notify_name(di, name, IN_CREATE, false);
+	}
 	dentry_put(d);
 	return r;
 }
@@ -138,8 +144,10 @@ int vfs_mknod(const struct path *dir, const char *name, uint32_t mode, uint64_t 
 		r = -EPERM;
 	else
 		r = di->ops->mknod ? di->ops->mknod(di, name, mode, rdev, &i) : -EPERM;
-	if (r == 0)
+	if (r == 0) {
 		dentry_instantiate(d, i);
+		notify_name(di, name, IN_CREATE, false);
+	}
 	dentry_put(d);
 	return r;
 }
@@ -164,8 +172,14 @@ static int remove_common(const struct path *dir, const char *name, bool is_dir)
 
 		r = op ? op(di, name, d->inode) : -EPERM;
 	}
-	if (r == 0)
+	if (r == 0) {
+		if (!is_dir && inotify_watches)
+			inotify_event(d->inode, IN_ATTRIB, 0, NULL); /* its link count */
+		if (is_dir || !d->inode->nlink)
+			inotify_inode_gone(d->inode);
+		notify_name(di, name, IN_DELETE, is_dir);
 		dentry_drop(d);
+	}
 	dentry_put(d);
 	return r;
 }
@@ -196,8 +210,10 @@ int vfs_link(const struct path *old, const struct path *dir, const char *name)
 		r = -EMLINK;
 	else
 		r = di->ops->link(di, name, i);
-	if (r == 0)
+	if (r == 0) {
 		dentry_instantiate(d, inode_get(i));
+		notify_name(di, name, IN_CREATE, false);
+	}
 	dentry_put(d);
 	return r;
 }
@@ -252,12 +268,18 @@ static int rename_checked(const struct path *odir, struct dentry *od, const stru
 	r = odi->ops->rename(odi, od->name, oi, ndi, nd->name, ni, flags);
 	if (r < 0)
 		return r;
-	if (exchange)
+	inotify_moved(odi, od->name, ndi, nd->name, oi);
+	if (exchange) {
+		inotify_moved(ndi, nd->name, odi, od->name, ni);
 		return dentry_exchange(od, nd);
+	}
 	char name[256];
 	strcpy(name, nd->name);
-	if (ni)
+	if (ni) {
+		if (S_ISDIR(ni->mode) || !ni->nlink)
+			inotify_inode_gone(ni);
 		dentry_drop(nd);
+	}
 	if (dentry_move(od, ndir->dentry, name) < 0)
 		dentry_drop(od); /* short of memory: looked up afresh next time */
 	return 0;
@@ -349,7 +371,10 @@ int vfs_setattr(const struct path *p, struct iattr *a)
 	if (a->valid & ATTR_SIZE)
 		if (a->size > INT64_MAX)
 			return -EFBIG;
-	return i->ops->setattr(i, a);
+	r = i->ops->setattr(i, a);
+	if (r == 0 && inotify_watches)
+		inotify_dentry_event(p->dentry, i, a->valid & ATTR_SIZE ? IN_MODIFY : IN_ATTRIB);
+	return r;
 }
 
 int vfs_truncate(const struct path *p, uint64_t size)

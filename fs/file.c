@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "fs/vfs.h"
@@ -28,6 +29,8 @@ void file_put(struct file *f)
 		return;
 	if (!list_empty(&f->epitems))
 		epoll_file_gone(f);
+	if (f->can_read || f->can_write)
+		notify_file(f, f->can_write ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
 	if (f->has_locks)
 		lock_release_file(f);
 	if (f->ops && f->ops->release)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/inotify.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include "fs/walk.h"
@@ -115,6 +116,8 @@ static int open_checked(const struct path *p, int flags, bool created, struct fi
 		file_put(f);
 		return r;
 	}
+	if (!(flags & O_PATH))
+		notify_file(f, IN_OPEN);
 	*out = f;
 	return 0;
 }

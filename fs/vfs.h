@@ -409,10 +409,23 @@ int chrdev_open(struct inode *inode, struct file *f);
 int64_t pipe_fcntl(struct file *f, int cmd, uint64_t arg);
 /* file_put at the last reference, before release, when f->epitems is not empty: drops the items. */
 void epoll_file_gone(struct file *f);
-/* inotify (fs/inotify): call when inode->watches or the parent's is not empty. MASK: IN_*; NAME in DIR or NULL. */
+/* inotify (fs/inotify). Nothing is done while no watch exists. MASK: IN_*; NAME is a name in DIR. */
+extern unsigned inotify_watches;
 void inotify_event(struct inode *inode, uint32_t mask, uint32_t cookie, const char *name);
-/* The inode's last link and reference are gone: drops its watches (IN_DELETE_SELF, IN_IGNORED). */
+/* The inode's last link is gone: drops its watches (IN_DELETE_SELF, IN_IGNORED). */
 void inotify_inode_gone(struct inode *inode);
+void inotify_dentry_event(struct dentry *d, struct inode *inode, uint32_t mask); /* the parent's watchers, then its own */
+void inotify_moved(struct inode *odir, const char *oname, struct inode *ndir, const char *nname, struct inode *moved);
+static inline void notify_name(struct inode *dir, const char *name, uint32_t mask, bool is_dir)
+{
+	if (__builtin_expect(inotify_watches != 0, 0))
+		inotify_event(dir, mask | (is_dir ? 0x40000000u : 0), 0, name);
+}
+static inline void notify_file(struct file *f, uint32_t mask)
+{
+	if (__builtin_expect(inotify_watches != 0, 0) && f->path.dentry)
+		inotify_dentry_event(f->path.dentry, f->inode, mask);
+}
 /* memfd_create: an unlinked tmpfs file without size limit, named "/memfd:NAME"; SEALS is its initial seal set.
  * Implemented by tmpfs, which also enforces the seals (fcntl F_ADD_SEALS, F_GET_SEALS). */
 int tmpfs_memfd_new(const char *name, int open_flags, unsigned seals, struct file **out);

@@ -5,6 +5,7 @@
 #include <linux/falloc.h>
 #include <linux/fs.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,11 +16,17 @@
 
 static long file_rw(struct file *f, struct uio *u, uint64_t *pos, bool write)
 {
+	long r;
+
 	if (write ? !f->can_write : !f->can_read)
 		return -EBADF;
 	if (write)
-		return f->ops->write ? f->ops->write(f, u, pos) : -EINVAL;
-	return f->ops->read ? f->ops->read(f, u, pos) : -EINVAL;
+		r = f->ops->write ? f->ops->write(f, u, pos) : -EINVAL;
+	else
+		r = f->ops->read ? f->ops->read(f, u, pos) : -EINVAL;
+	if (r > 0)
+		notify_file(f, write ? IN_MODIFY : IN_ACCESS);
+	return r;
 }
 
 int64_t sys_read(int fd, uaddr_t buf, size_t count)

@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include "sentry/base/util.h"
 
 #define MAX_EVENTS 16384u
@@ -38,6 +39,7 @@ struct watch {
 	uint32_t mask;
 };
 static const struct file_ops inotify_ops;
+unsigned inotify_watches;
 
 bool file_is_inotify(const struct file *f)
 {
@@ -87,6 +89,7 @@ static void watch_free(struct watch *w, bool tell)
 	list_del(&w->on_instance);
 	list_del(&w->on_inode);
 	w->in->watch_count--;
+	inotify_watches--;
 	inode_put(w->inode);
 	free(w);
 }
@@ -115,6 +118,27 @@ void inotify_inode_gone(struct inode *inode)
 	inode_put(inode);
 }
 
+void inotify_dentry_event(struct dentry *d, struct inode *inode, uint32_t mask)
+{
+	if ((inode->mode & S_IFMT) == S_IFDIR)
+		mask |= IN_ISDIR;
+	if (d->parent != d && d->parent->inode && !d->dead)
+		inotify_event(d->parent->inode, mask, 0, d->name);
+	inotify_event(inode, mask, 0, NULL);
+}
+
+void inotify_moved(struct inode *odir, const char *oname, struct inode *ndir, const char *nname, struct inode *moved)
+{
+	static uint32_t cookie;
+	uint32_t dir = (moved->mode & S_IFMT) == S_IFDIR ? IN_ISDIR : 0;
+	if (!inotify_watches)
+		return;
+	cookie++;
+	inotify_event(odir, IN_MOVED_FROM | dir, cookie, oname);
+	inotify_event(ndir, IN_MOVED_TO | dir, cookie, nname);
+	inotify_event(moved, IN_MOVE_SELF, 0, NULL);
+}
+
 int inotify_add(struct file *f, struct inode *inode, uint32_t mask)
 {
 	struct instance *in = f->priv;
@@ -139,6 +163,7 @@ int inotify_add(struct file *f, struct inode *inode, uint32_t mask)
 	list_add_tail(&in->watches, &w->on_instance);
 	list_add_tail(&inode->watches, &w->on_inode);
 	in->watch_count++;
+	inotify_watches++;
 	return w->wd;
 }
 

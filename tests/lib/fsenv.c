@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct cred fsenv_cred = {.refs = 1000, .cap_effective = CAP_FULL_SET, .cap_permitted = CAP_FULL_SET};
 struct tgroup fsenv_tg = {.pid = 1};
@@ -156,7 +157,7 @@ struct superblock *sysfs_new(void)
 {
 	return NULL;
 }
-#include <time.h>
+
 static uint64_t clock_ns(clockid_t c)
 {
 	struct timespec t;

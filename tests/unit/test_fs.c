@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "syscalls/table.h"
-#include "tests/lib/fsenv.h"
+#include "tests/lib/fsenv.c" /* fakes: link with -z muldefs, this file first */
 
 static char scratch[] = "/dev/shm/ward-test-XXXXXX";
 static char history[65536];

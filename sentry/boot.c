@@ -25,16 +25,21 @@
 extern char **environ;
 
 /* Everything the monitor had open is closed but what FDS names: the sentry owns nothing it does not need. */
-static void close_others(const struct boot_fds *fds)
+static void close_others(const struct config *c, const struct boot_fds *fds)
 {
-	const int keep[] = {fds->stdio[0], fds->stdio[1], fds->stdio[2], fds->control, fds->tty,
-			    fds->log, fds->trace, fds->copy_out};
-	unsigned from = 0;
+	int keep[8 + 2 * CONFIG_MAX_LIST] = {fds->stdio[0], fds->stdio[1], fds->stdio[2], fds->control, fds->tty,
+					     fds->log, fds->trace, fds->copy_out};
+	unsigned from = 0, count = 8;
+
+	for (unsigned i = 0; i < c->bind_count; i++) {
+		keep[count++] = c->bind[i].sock;
+		keep[count++] = c->bind[i].root;
+	}
 
 	for (;;) {
 		unsigned next = ~0u;
 
-		for (unsigned i = 0; i < ARRAY_COUNT(keep); i++)
+		for (unsigned i = 0; i < count; i++)
 			if (keep[i] >= 0 && (unsigned)keep[i] >= from && (unsigned)keep[i] < next)
 				next = (unsigned)keep[i];
 		if (next > from)
@@ -56,7 +61,7 @@ static void wipe_environment(void)
 	}
 }
 
-static void own_process(void)
+static void own_process(pid_t monitor)
 {
 	struct rlimit rl;
 	sigset_t none;
@@ -64,6 +69,8 @@ static void own_process(void)
 	setsid();
 	prctl(PR_SET_NAME, "ward-sentry");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != monitor)
+		_exit(WARD_EXIT_ERROR); /* it died before the line above */
 	for (int s = 1; s < NSIG; s++)
 		if (s != SIGKILL && s != SIGSTOP)
 			signal(s, SIG_DFL);
@@ -124,8 +131,8 @@ void boot_sentry(struct config *c, struct boot_fds *fds)
 	uint64_t begin = now_mono_ns();
 	struct err e = {0};
 
-	own_process();
-	close_others(fds);
+	own_process(fds->monitor);
+	close_others(c, fds);
 	if (boot(c, fds, &e)) {
 		control_boot_failed(fds->control, &e);
 		if (fds->copy_out >= 0)

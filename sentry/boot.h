@@ -13,6 +13,7 @@ struct boot_fds {
 	int log;
 	int trace;     /* or -1 */
 	int copy_out;  /* pipe to the copy-out helper, or -1 */
+	int monitor;   /* pid of the parent */
 };
 /* Never returns. */
 void boot_sentry(struct config *c, struct boot_fds *fds) __attribute__((noreturn));

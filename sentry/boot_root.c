@@ -10,6 +10,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "fs/gofer/gofer.h"
 #include "fs/vfs.h"
 #include "sentry/base/log.h"
 #include "sentry/base/util.h"
@@ -230,17 +231,15 @@ static int make_dirs(const struct config *c, struct err *e)
 	return 0;
 }
 
-static int mount_one_bind(struct config_bind *b, struct err *e)
+static int mount_one_bind(const struct config *c, struct config_bind *b, struct err *e)
 {
 	struct superblock *sb;
 	int error = 0;
 
-	if (b->rw)
-		return err_set(e, WARD_EXIT_ERROR, "--bind %s:%s:rw: not supported yet", b->src, b->dst);
-	sb = host_tree("/", b->src, &error);
+	sb = b->rw ? gofer_new(b->sock, b->root, c->uid, c->gid, &error) : host_tree("/", b->src, &error);
 	if (!sb)
 		return err_set(e, WARD_EXIT_ERROR, "--bind %s: %s", b->src, strerror(abs(error)));
-	return mount_at(sb, b->dst, MS_RDONLY | MS_NOSUID | MS_NODEV, b->src, e);
+	return mount_at(sb, b->dst, (b->rw ? 0 : MS_RDONLY) | MS_NOSUID | MS_NODEV, b->src, e);
 }
 
 #ifdef WARD_WIP
@@ -261,7 +260,7 @@ int boot_mounts(struct config *c, struct err *e)
 	    mount_at(tmpfs_new(c->disk, 0), "/dev/shm", MS_NOSUID | MS_NODEV, "tmpfs", e))
 		return -1;
 	for (unsigned i = 0; i < c->bind_count; i++)
-		if (mount_one_bind(&c->bind[i], e))
+		if (mount_one_bind(c, &c->bind[i], e))
 			return -1;
 	return 0;
 }

@@ -162,7 +162,7 @@ int config_parse_bind(const char *text, struct config_bind *out, struct err *e)
 	char *copy = strdup(text), *colon;
 
 	out->rw = false;
-	out->fd = -1;
+	out->sock = out->root = -1;
 	if (!copy)
 		return err_set(e, WARD_EXIT_ERROR, "--bind: out of memory");
 	colon = strrchr(copy, ':');

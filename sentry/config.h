@@ -15,7 +15,7 @@
 struct config_bind {
 	char *src, *dst; /* host path, absolute guest path */
 	bool rw;
-	int fd;          /* boot: gofer's socket for rw binds, else -1 */
+	int sock, root;  /* rw: the helper's socket and the directory, opened by the monitor; else -1 */
 };
 struct config_copy {
 	char *src, *dst;

@@ -14,10 +14,12 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "fs/gofer/gofer.h"
 #include "sentry/archive.h"
 #include "sentry/base/log.h"
 #include "sentry/base/util.h"
@@ -365,6 +367,51 @@ static int start_helper(struct monitor *m, int *out, struct err *e)
 	return 0;
 }
 
+/* One helper per read-write bind. It ends when the sentry's end of its socket closes. */
+static int start_gofers(struct config *c, struct err *e)
+{
+	for (unsigned i = 0; i < c->bind_count; i++) {
+		struct config_bind *b = &c->bind[i];
+		int pair[2];
+		pid_t pid;
+
+		if (!b->rw)
+			continue;
+		b->root = open(b->src, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (b->root < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+			return err_set(e, WARD_EXIT_ERROR, "--bind %s: %s", b->src, strerror(errno));
+		pid = fork();
+		if (pid < 0)
+			return err_set(e, WARD_EXIT_ERROR, "--bind %s: cannot fork: %s", b->src, strerror(errno));
+		if (!pid) {
+			setsid();
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			/* Only the socket, the directory and stderr stay: other binds' sockets would hold those open. */
+			pair[1] = fcntl(pair[1], F_DUPFD, 10);
+			b->root = fcntl(b->root, F_DUPFD, 10);
+			dup2(pair[1], 3);
+			dup2(b->root, 4);
+			close(0);
+			close(1);
+			syscall(SYS_close_range, 5, ~0u, 0);
+			_exit(gofer_helper(3, 4));
+		}
+		close(pair[1]);
+		b->sock = pair[0];
+	}
+	return 0;
+}
+
+static void close_gofers(struct config *c)
+{
+	for (unsigned i = 0; i < c->bind_count; i++) {
+		if (!c->bind[i].rw)
+			continue;
+		close(c->bind[i].sock);
+		close(c->bind[i].root);
+	}
+}
+
 static int start(struct monitor *m, struct err *e)
 {
 	struct config *c = m->c;
@@ -399,19 +446,19 @@ static int start(struct monitor *m, struct err *e)
 		fds.log = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (c->tty && relay_open(&m->relay, &fds.tty, e))
 		return -1;
-	if (start_helper(m, &fds.copy_out, e))
+	if (start_helper(m, &fds.copy_out, e) || start_gofers(c, e))
 		return -1;
+	fds.monitor = getpid();
 	fds.control = pair[1];
 	m->control = pair[0];
 	m->sentry = fork();
 	if (m->sentry < 0)
 		return err_set(e, WARD_EXIT_ERROR, "cannot fork the sentry: %s", strerror(errno));
 	if (!m->sentry) {
-		if (getppid() == 1)
-			_exit(WARD_EXIT_ERROR);
 		boot_sentry(c, &fds);
 	}
 	close(pair[1]);
+	close_gofers(c);
 	close(fds.log);
 	if (fds.trace >= 0)
 		close(fds.trace);

@@ -138,7 +138,6 @@ int main()
 	printf("%d %d\n", r == c, w);
 	c = fork();
 	if (!c) {
-		struct timespec ts = {0, 200000000};
 		raise(SIGSTOP);
 		_exit(0);
 	}

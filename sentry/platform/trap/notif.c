@@ -138,7 +138,14 @@ static void on_hello(const struct seccomp_notif *n)
 			fiber_wake(b->fiber);
 		return;
 	}
-	log_warn("an unknown thread spoke (call %d, %llx %llx): killed", n->data.nr, (unsigned long long)n->data.args[0], (unsigned long long)n->data.args[1]);
+	/* A process on its way out may still ring; anyone else has no business here. */
+	struct plat_as *as = as_by_pid(tid);
+
+	if (as && as->dead) {
+		notif_reply(n->id, -EPERM, false);
+		return;
+	}
+	log_info("an unknown thread spoke (call %d, %llx %llx): killed", n->data.nr, (unsigned long long)n->data.args[0], (unsigned long long)n->data.args[1]);
 	notif_reply(n->id, -EPERM, false);
 	syscall(SYS_kill, tid, SIGKILL);
 }

@@ -29,7 +29,7 @@ CFLAGS_COMMON += -DWARD_WIP -Wno-error
 LDFLAGS_$(MODE) := $(filter-out -pie -Wl%,$(LDFLAGS_$(MODE))) -no-pie -Wl,--unresolved-symbols=ignore-all
 endif
 
-SRCS := $(filter-out sentry/platform/trap/stub/% %_gen.c,$(shell find sentry syscalls fs net loader -name '*.c' | sort))
+SRCS := $(filter-out sentry/platform/trap/stub/% %_gen.c,$(shell find $(wildcard sentry syscalls fs net loader) -name '*.c' | sort))
 OBJS := $(SRCS:%.c=$(B)/%.o) $(B)/stub.o
 STUB_SRCS := $(wildcard sentry/platform/trap/stub/*.c sentry/platform/trap/stub/*.S)
 GEN := $(B)/gen/stub_filter.h $(B)/gen/confine_filter.h

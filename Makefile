@@ -76,4 +76,5 @@ clean:
 	rm -rf build
 
 include tests/check.mk
+include bench/bench.mk
 -include $(OBJS:.o=.d)

@@ -59,10 +59,3 @@ check-layers: $(GEN)
 
 demo:
 	@tests/demo/demo.sh
-bench: all $(B)/bench/percall
-	@bench/run.sh
-bench-quick: all $(B)/bench/percall
-	@QUICK=1 bench/run.sh
-$(B)/bench/%: bench/%.c
-	@mkdir -p $(@D)
-	gcc -std=gnu17 -O2 -Wall -Wextra -Werror -o $@ $< -lm

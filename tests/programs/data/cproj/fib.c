@@ -1,0 +1,5 @@
+#include "util.h"
+int fib(int n)
+{
+	return n < 2 ? n : fib(n - 1) + fib(n - 2);
+}

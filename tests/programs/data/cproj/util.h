@@ -1,0 +1,3 @@
+int fib(int n);
+unsigned hash(const char *s);
+void put(const char *name, long v);

@@ -29,6 +29,10 @@ CFLAGS_COMMON += -DWARD_WIP -Wno-error
 LDFLAGS_$(MODE) := $(filter-out -pie -Wl%,$(LDFLAGS_$(MODE))) -no-pie -Wl,--unresolved-symbols=ignore-all
 endif
 
+# V=1 shows the commands.
+ifndef V
+Q = @echo "  $(1)  $@";
+endif
 SRCS := $(filter-out sentry/platform/trap/stub/% %_gen.c,$(shell find $(wildcard sentry syscalls fs net loader) -name '*.c' | sort))
 OBJS := $(SRCS:%.c=$(B)/%.o) $(B)/stub.o
 STUB_SRCS := $(wildcard sentry/platform/trap/stub/*.c sentry/platform/trap/stub/*.S)
@@ -38,22 +42,22 @@ GEN := $(B)/gen/stub_filter.h $(B)/gen/confine_filter.h
 all: $(B)/ward
 
 $(B)/ward: $(OBJS)
-	$(CC) $(LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $(OBJS) $(LDLIBS)
+	$(call Q,LD)$(CC) $(LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $(OBJS) $(LDLIBS)
 	@ln -sfn $(notdir $(B))/ward build/ward
 
 $(B)/%.o: %.c | $(GEN)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS_COMMON) $(CFLAGS_$(MODE)) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call Q,CC)$(CC) $(CPPFLAGS) $(CFLAGS_COMMON) $(CFLAGS_$(MODE)) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # Generators run at build time: the filters are compiled by libseccomp and embedded as BPF.
 $(B)/gen/%_filter.h: $(B)/gen/%_gen
 	$< > $@.tmp && mv $@.tmp $@
 $(B)/gen/stub_gen: sentry/platform/trap/filter_gen.c $(wildcard sentry/platform/trap/*.h)
 	@mkdir -p $(@D)
-	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O1 -Wall -Wextra -Werror -Wno-missing-field-initializers -o $@ $< -lseccomp
+	$(call Q,GEN)$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O1 -Wall -Wextra -Werror -Wno-missing-field-initializers -o $@ $< -lseccomp
 $(B)/gen/confine_gen: sentry/platform/confine_gen.c $(wildcard sentry/platform/*.h sentry/platform/*.def)
 	@mkdir -p $(@D)
-	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O1 -Wall -Wextra -Werror -Wno-missing-field-initializers -o $@ $< -lseccomp
+	$(call Q,GEN)$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O1 -Wall -Wextra -Werror -Wno-missing-field-initializers -o $@ $< -lseccomp
 
 # The stub: freestanding, static, general registers only, at a fixed address; embedded as bytes.
 STUB_CFLAGS := -std=gnu17 -O2 -g0 $(WARN) -ffreestanding -fno-pic -mcmodel=large -fno-stack-protector -mgeneral-regs-only \
@@ -63,10 +67,10 @@ ifneq ($(findstring clang,$(CC)),)
 STUB_CFLAGS := $(filter-out -fno-tree-loop-distribute-patterns,$(STUB_CFLAGS)) -fno-vectorize
 endif
 $(B)/stub.elf: $(STUB_SRCS) $(wildcard sentry/platform/trap/*.h sentry/platform/trap/stub/*.h sentry/platform/trap/stub/*.lds syscalls/*.def) $(B)/gen/stub_filter.h
-	$(CC) $(CPPFLAGS) $(STUB_CFLAGS) -nostdlib -static -no-pie -Wl,--build-id=none -Wl,-z,noexecstack \
+	$(call Q,STUB)$(CC) $(CPPFLAGS) $(STUB_CFLAGS) -nostdlib -static -no-pie -Wl,--build-id=none -Wl,-z,noexecstack \
 		-Wl,-T,sentry/platform/trap/stub/stub.lds -o $@ $(STUB_SRCS)
 $(B)/stub.o: $(B)/stub.elf
-	printf '.section .rodata\n.global stub_elf\n.global stub_elf_end\n.balign 16\nstub_elf:\n.incbin "%s"\nstub_elf_end:\n.section .note.GNU-stack,"",@progbits\n' $< | $(CC) -x assembler -c -o $@ -
+	$(call Q,BLOB)printf '.section .rodata\n.global stub_elf\n.global stub_elf_end\n.balign 16\nstub_elf:\n.incbin "%s"\nstub_elf_end:\n.section .note.GNU-stack,"",@progbits\n' $< | $(CC) -x assembler -c -o $@ -
 
 install: all
 	install -D -m 755 $(B)/ward $(DESTDIR)$(PREFIX)/bin/ward

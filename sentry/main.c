@@ -8,12 +8,6 @@
 
 #define WARD_VERSION "0.1.0"
 
-int cli_fail(const struct err *e)
-{
-	fprintf(stderr, "ward: %s\n", e->text);
-	return e->exit_code;
-}
-
 void cli_help(FILE *out)
 {
 	fputs("usage: ward COMMAND [OPTIONS]\n"

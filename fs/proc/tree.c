@@ -283,7 +283,7 @@ static int p_getattr(struct inode *i, struct kstat *st)
 static int p_setattr(struct inode *i, const struct iattr *a)
 {
 	/* O_TRUNC on files that are written to is fine; everything else is fixed. */
-	return a->valid & ~(ATTR_SIZE | ATTR_MTIME | ATTR_CTIME | ATTR_ATIME) ? -EPERM : 0;
+	return a->valid & (ATTR_MODE | ATTR_UID | ATTR_GID) ? -EPERM : 0;
 }
 
 static void p_evict(struct inode *i)

@@ -66,6 +66,27 @@ static struct lock *conflict(struct inode *i, const struct lock *want)
 	return NULL;
 }
 
+/* An owner's locks stand together and ascend, so that F_GETLK tells of its lowest one (posix_lock_inode). */
+static void insert(struct inode *i, struct lock *fresh)
+{
+	struct lock *l;
+	struct list *after = NULL;
+
+	list_for_each(l, &i->locks, node) {
+		if (l->kind != fresh->kind || l->owner != fresh->owner) {
+			if (after)
+				break;
+			continue;
+		}
+		if (l->start > fresh->start) {
+			after = l->node.prev;
+			break;
+		}
+		after = &l->node;
+	}
+	list_add(after ? after : i->locks.prev, &fresh->node);
+}
+
 /* Replace what WANT's owner holds in its range by WANT (F_UNLCK: by nothing), joining equal neighbours. */
 static int apply(struct inode *i, struct lock *want)
 {
@@ -115,7 +136,7 @@ static int apply(struct inode *i, struct lock *want)
 			lock_free(l);
 	}
 	if (fresh)
-		list_add_tail(&i->locks, &fresh->node);
+		insert(i, fresh);
 	if (tail)
 		lock_free(tail);
 	if (changed)

@@ -122,7 +122,8 @@ void inode_put(struct inode *i)
 void inode_getattr_generic(struct inode *i, struct kstat *st)
 {
 	*st = (struct kstat){
-		.ino = i->ino, .size = i->size, .blocks = (i->size + 511) / 512,
+		.ino = i->ino, .size = i->size,
+		.blocks = i->host_blocks ? i->host_blocks : S_ISLNK(i->mode) ? 0 : PAGE_UP(i->size) / 512,
 		.mode = i->mode, .nlink = i->nlink, .uid = i->uid, .gid = i->gid, .blksize = 4096,
 		.dev = i->sb->dev, .rdev = i->rdev,
 		.atime = i->atime, .mtime = i->mtime, .ctime = i->ctime, .btime = i->btime,

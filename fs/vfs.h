@@ -119,6 +119,7 @@ struct inode {
 	uint64_t ino;
 	uint32_t mode, uid, gid, nlink;
 	uint64_t size, rdev;
+	uint64_t host_blocks;       /* space used on the host in 512-byte units; 0: as the size says */
 	struct ktime atime, mtime, ctime, btime;
 	const struct inode_ops *ops;
 	const struct file_ops *fops;

@@ -153,6 +153,14 @@ int boot_mkdirs(const char *path, uint32_t mode)
 	return rc;
 }
 
+/* A file system everybody may create files in, as /dev/shm is. */
+static struct superblock *sticky(struct superblock *sb)
+{
+	if (sb)
+		sb->root->inode->mode |= 01777;
+	return sb;
+}
+
 static int mount_at(struct superblock *sb, const char *dst, unsigned flags, const char *source, struct err *e)
 {
 	struct path at;
@@ -257,7 +265,7 @@ int boot_mounts(struct config *c, struct err *e)
 	    mount_at(sysfs_new(), "/sys", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, "sysfs", e) ||
 	    mount_at(devfs_new(), "/dev", MS_NOSUID, "udev", e) ||
 	    mount_at(devpts_new(), "/dev/pts", MS_NOSUID | MS_NOEXEC, "devpts", e) ||
-	    mount_at(tmpfs_new(c->disk, 0), "/dev/shm", MS_NOSUID | MS_NODEV, "tmpfs", e))
+	    mount_at(sticky(tmpfs_new(c->disk, 0)), "/dev/shm", MS_NOSUID | MS_NODEV, "tmpfs", e))
 		return -1;
 	for (unsigned i = 0; i < c->bind_count; i++)
 		if (mount_one_bind(c, &c->bind[i], e))

@@ -66,6 +66,7 @@ void hostdir_fill(struct inode *i, const struct stat *st)
 	i->gid = st->st_gid;
 	i->nlink = (uint32_t)st->st_nlink;
 	i->size = (uint64_t)st->st_size;
+	i->host_blocks = (uint64_t)st->st_blocks;
 	i->rdev = encode_dev(st->st_rdev);
 	i->atime = kt(st->st_atim);
 	i->mtime = kt(st->st_mtim);

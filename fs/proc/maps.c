@@ -31,7 +31,7 @@ static void vma_line(struct strbuf *s, const struct vma *v, char *text)
 	size_t start = s->size;
 	strbuf_printf(s, "%08llx-%08llx %c%c%c%c %08llx %02x:%02x %llu ", (unsigned long long)v->start,
 		      (unsigned long long)v->end, v->prot & PROT_READ ? 'r' : '-', v->prot & PROT_WRITE ? 'w' : '-',
-		      v->prot & PROT_EXEC ? 'x' : '-', v->flags & MAP_SHARED ? 's' : 'p', (unsigned long long)v->off,
+		      v->prot & PROT_EXEC ? 'x' : '-', v->flags & MAP_SHARED ? 's' : 'p', v->file ? (unsigned long long)v->off : 0ull,
 		      (unsigned)(dev >> 8 & 0xfff), (unsigned)(dev & 0xff), (unsigned long long)ino);
 	const char *name = v->name;
 	long len = 0;

@@ -8,6 +8,7 @@
 #include "sentry/base/log.h"
 #include "sentry/base/util.h"
 #include "syscalls/dispatch.h"
+#include <limits.h>
 #include <string.h>
 
 static bool is_restart_code(int64_t r)
@@ -22,7 +23,8 @@ static void serve_call(struct task *t, const struct plat_event *ev)
 	bool again = false;
 
 	t->state = TASK_IN_CALL;
-	t->cur_nr = ev->nr;
+	/* The guest's own call -1 is answered like any unknown number. */
+	t->cur_nr = ev->nr < 0 ? INT_MAX : ev->nr;
 	memcpy(t->cur_args, ev->args, sizeof t->cur_args);
 	result = dispatch(t, ev->nr, ev->args);
 	do {

@@ -384,7 +384,10 @@ struct fs_context *fs_context_get(struct fs_context *);
 void fs_context_put(struct fs_context *);
 
 /* --- file systems (constructors; refs 1; NULL/-errno on failure) -------------------------------------------------------------------- */
-struct superblock *tmpfs_new(uint64_t max_bytes, uint64_t max_inodes); /* 0 = no limit */
+/* max_bytes 0: no limit; max_inodes 0: one for two pages of max_bytes, at least 4096. */
+struct superblock *tmpfs_new(uint64_t max_bytes, uint64_t max_inodes);
+/* What all tmpfs together may hold, memfds and the guest's own mounts included; 0 = no limit. */
+void tmpfs_set_pool(uint64_t max_bytes);
 struct superblock *overlay_new(struct superblock *lower, struct superblock *upper); /* takes references over */
 struct hostdir_entry {          /* what of the host is visible, at which guest path */
 	const char *guest;      /* absolute; parents are synthesised */

@@ -201,6 +201,7 @@ static int mount_root(struct config *c, struct err *e)
 	}
 	if (!lower)
 		return err_set(e, WARD_EXIT_ERROR, "--rootfs %s: %s", c->rootfs ? c->rootfs : "host", strerror(abs(error)));
+	tmpfs_set_pool(c->disk + c->memory);
 	upper = tmpfs_new(c->disk, 0);
 	root = upper ? overlay_new(lower, upper) : NULL;
 	if (!root)

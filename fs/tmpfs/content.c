@@ -37,6 +37,7 @@ void tmpfs_recount(struct tmpfs_sb *sb)
 		uint64_t pages = (uint64_t)st.st_blocks / (PAGE / 512);
 		if (pages > ti->pages) {
 			sb->used_pages += pages - ti->pages;
+			tmpfs_pool.used_pages += pages - ti->pages;
 			ti->pages = pages;
 		}
 	}
@@ -55,7 +56,10 @@ static int charge(struct tmpfs_inode *ti, uint64_t pages)
 		if (pages > sb->max_pages || sb->used_pages > sb->max_pages - pages)
 			return -ENOSPC;
 	}
+	if (tmpfs_pool.max_pages && (pages > tmpfs_pool.max_pages || tmpfs_pool.used_pages > tmpfs_pool.max_pages - pages))
+		return -ENOSPC;
 	sb->used_pages += pages;
+	tmpfs_pool.used_pages += pages;
 	ti->pages += pages;
 	return 0;
 }
@@ -65,6 +69,7 @@ static void uncharge(struct tmpfs_inode *ti, uint64_t pages)
 	pages = MIN(pages, ti->pages);
 	ti->pages -= pages;
 	TSB(ti->inode)->used_pages -= pages;
+	tmpfs_pool.used_pages -= pages;
 }
 
 static bool page_present(const struct tmpfs_inode *ti, uint64_t page)

@@ -16,13 +16,34 @@
 
 #define XATTR_TOTAL_MAX 65536u
 
+struct tmpfs_pool tmpfs_pool;
+
+void tmpfs_set_pool(uint64_t max_bytes)
+{
+	tmpfs_pool.max_pages = max_bytes / GUEST_PAGE_SIZE;
+	tmpfs_pool.max_inodes = max_bytes ? MAX(tmpfs_pool.max_pages / 2, 4096) + 4096 : 0;
+	tmpfs_pool.max_meta = tmpfs_pool.max_inodes * 512;
+}
+
+static bool inodes_full(const struct tmpfs_sb *ts)
+{
+	return (ts->max_inodes && ts->used_inodes >= ts->max_inodes) ||
+	       (tmpfs_pool.max_inodes && tmpfs_pool.used_inodes >= tmpfs_pool.max_inodes);
+}
+
+static void inodes_add(struct tmpfs_sb *ts, int n)
+{
+	ts->used_inodes += (uint64_t)n;
+	tmpfs_pool.used_inodes += (uint64_t)n;
+}
+
 struct inode *tmpfs_inode_new(struct superblock *sb, const struct inode *dir, uint32_t mode)
 {
 	struct tmpfs_sb *ts = sb->priv;
 	struct tmpfs_inode *ti;
 	struct inode *i;
 
-	if (ts->max_inodes && ts->used_inodes >= ts->max_inodes)
+	if (inodes_full(ts))
 		return NULL;
 	ti = calloc(1, sizeof(*ti));
 	i = ti ? inode_new(sb, mode) : NULL;
@@ -45,8 +66,38 @@ struct inode *tmpfs_inode_new(struct superblock *sb, const struct inode *dir, ui
 		i->fops = &tmpfs_file_ops;
 	else if (S_ISDIR(mode))
 		i->fops = &tmpfs_dir_ops;
-	ts->used_inodes++;
+	inodes_add(ts, 1);
 	return i;
+}
+
+static int meta_charge(struct tmpfs_sb *ts, size_t size)
+{
+	if (ts->max_meta && (size > ts->max_meta || ts->used_meta > ts->max_meta - size))
+		return -ENOSPC;
+	if (tmpfs_pool.max_meta && (size > tmpfs_pool.max_meta || tmpfs_pool.used_meta > tmpfs_pool.max_meta - size))
+		return -ENOSPC;
+	ts->used_meta += size;
+	tmpfs_pool.used_meta += size;
+	return 0;
+}
+
+static void meta_uncharge(struct tmpfs_sb *ts, size_t size)
+{
+	ts->used_meta -= size;
+	tmpfs_pool.used_meta -= size;
+}
+
+static size_t xattr_cost(const struct tmpfs_xattr *x)
+{
+	return sizeof(*x) + strlen(x->name) + x->size;
+}
+
+/* I, which is no directory, has lost a name: the names beyond the first were counted as inodes. */
+static void link_dropped(struct inode *i)
+{
+	i->nlink--;
+	if (i->nlink)
+		inodes_add(TSB(i), -1);
 }
 
 static void tmpfs_evict(struct inode *i)
@@ -55,10 +106,13 @@ static void tmpfs_evict(struct inode *i)
 
 	if (!ti)
 		return;
+	if (ti->target)
+		meta_uncharge(TSB(i), strlen(ti->target));
 	while (ti->xattr) {
 		struct tmpfs_xattr *x = ti->xattr;
 
 		ti->xattr = x->next;
+		meta_uncharge(TSB(i), xattr_cost(x));
 		free(x->name);
 		free(x);
 	}
@@ -66,7 +120,7 @@ static void tmpfs_evict(struct inode *i)
 	tmpfs_dir_free(ti->dir);
 	free(ti->target);
 	free(ti);
-	TSB(i)->used_inodes--;
+	inodes_add(TSB(i), -1);
 }
 
 static void dir_changed(struct inode *dir, int entries)
@@ -124,8 +178,13 @@ static int tmpfs_symlink(struct inode *dir, const char *name, const char *target
 
 	if (!i)
 		return -ENOSPC;
+	if (meta_charge(TSB(i), strlen(target)) < 0) {
+		inode_put(i);
+		return -ENOSPC;
+	}
 	TI(i)->target = strdup(target);
 	if (!TI(i)->target) {
+		meta_uncharge(TSB(i), strlen(target));
 		inode_put(i);
 		return -ENOMEM;
 	}
@@ -146,10 +205,16 @@ static int tmpfs_tmpfile(struct inode *dir, uint32_t mode, struct inode **out)
 
 static int tmpfs_link(struct inode *dir, const char *name, struct inode *target)
 {
-	int r = tmpfs_dir_add(TI(dir)->dir, name, target);
+	struct tmpfs_sb *ts = TSB(dir);
+	int r;
 
+	if (target->nlink && inodes_full(ts))
+		return -ENOSPC;
+	r = tmpfs_dir_add(TI(dir)->dir, name, target);
 	if (r < 0)
 		return r;
+	if (target->nlink)
+		inodes_add(ts, 1);
 	target->nlink++;
 	target->ctime = ktime_now();
 	dir_changed(dir, 1);
@@ -162,7 +227,7 @@ static int tmpfs_unlink(struct inode *dir, const char *name, struct inode *victi
 
 	if (!e)
 		return -ENOENT;
-	e->inode->nlink--;
+	link_dropped(e->inode);
 	e->inode->ctime = ktime_now();
 	tmpfs_dir_del(TI(dir)->dir, e);
 	dir_changed(dir, -1);
@@ -238,7 +303,7 @@ static int tmpfs_rename(struct inode *odir, const char *oname, struct inode *wha
 		if (S_ISDIR(old->mode))
 			old->nlink = 0;
 		else
-			old->nlink--;
+			link_dropped(old);
 		if (is_dir && !S_ISDIR(old->mode))
 			ndir->nlink++;
 		else if (!is_dir && S_ISDIR(old->mode))
@@ -326,6 +391,7 @@ static int tmpfs_removexattr(struct inode *i, const char *name)
 	if (!x)
 		return -ENODATA;
 	*p = x->next;
+	meta_uncharge(TSB(i), xattr_cost(x));
 	free(x->name);
 	free(x);
 	i->ctime = ktime_now();
@@ -345,9 +411,12 @@ static int tmpfs_setxattr(struct inode *i, const char *name, const void *buf, si
 		total += x->size + strlen(x->name) + sizeof(*x);
 	if (total > XATTR_TOTAL_MAX)
 		return -ENOSPC;
+	if (meta_charge(TSB(i), sizeof(*x) + n - 1 + size) < 0)
+		return -ENOSPC;
 	x = calloc(1, sizeof(*x));
 	if (!x || !(x->name = malloc(n + size))) {
 		free(x);
+		meta_uncharge(TSB(i), sizeof(*x) + n - 1 + size);
 		return -ENOMEM;
 	}
 	memcpy(x->name, name, n);
@@ -421,7 +490,9 @@ struct superblock *tmpfs_new(uint64_t max_bytes, uint64_t max_inodes)
 		return NULL;
 	}
 	ts->max_pages = max_bytes ? MAX(max_bytes / GUEST_PAGE_SIZE, 1) : 0;
-	ts->max_inodes = max_inodes;
+	/* Inodes live in the supervisor's memory: without a limit of their own they follow the one of bytes. */
+	ts->max_inodes = max_inodes || !ts->max_pages ? max_inodes : MAX(ts->max_pages / 2, 4096);
+	ts->max_meta = ts->max_inodes * 512;
 	list_init(&ts->mapped);
 	sb->priv = ts;
 	root = tmpfs_inode_new(sb, NULL, S_IFDIR | 0755);

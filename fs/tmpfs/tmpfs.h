@@ -7,10 +7,16 @@
 
 struct tmpfs_sb {
 	uint64_t max_pages, used_pages; /* max 0 = no limit */
-	uint64_t max_inodes, used_inodes;
+	uint64_t max_inodes, used_inodes; /* further links of an inode count as inodes, as on Linux */
+	uint64_t max_meta, used_meta;   /* bytes of link targets and extended attributes; max 0 = no limit */
 	struct list mapped;             /* files a guest may write without us: counted again now and then */
 	unsigned until_recount;
 };
+/* The sandbox's sum over all superblocks, so that a guest gains nothing by mounting more of them. */
+struct tmpfs_pool {
+	uint64_t max_pages, used_pages, max_inodes, used_inodes, max_meta, used_meta;
+};
+extern struct tmpfs_pool tmpfs_pool;
 struct tmpfs_dent {
 	struct tmpfs_dent *next;        /* hash chain */
 	struct inode *inode;            /* counted */

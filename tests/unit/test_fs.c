@@ -117,7 +117,7 @@ static unsigned list_names(bool native_side, const char *path, char names[][256]
 		for (long at = 0; at < n;) {
 			struct dirent64 *d = (void *)(buf + at);
 
-			snprintf(names[count++], 256, "%s:%u", d->d_name, d->d_type);
+			snprintf(names[count++], 256, "%.250s:%u", d->d_name, d->d_type);
 			at += d->d_reclen;
 		}
 	native_side ? close((int)fd) : (int)sys_close((int)fd);
@@ -587,13 +587,48 @@ Test(fs, limits_and_holes)
 	cr_assert_eq(sys_fallocate((int)fd, 0, 0, 1 << 20), 0);
 	cr_assert_eq(sys_fallocate((int)fd, 0, 0, 2 << 20), -ENOSPC);
 	for (int k = 0; k < 6; k++) {
-		char name[8];
+		char name[16];
 
 		snprintf(name, sizeof(name), "n%d", k);
 		cr_assert_eq(sys_mkdir(uaddr(A(name)), 0755), 0);
 	}
 	cr_assert_eq(sys_mkdir(uaddr(A("more")), 0755), -ENOSPC);
+	/* A further link counts as an inode, and gives it back by unlink and by a rename over it. */
+	cr_assert_eq(sys_link(uaddr(A("f")), uaddr(A("l"))), -ENOSPC);
+	for (int k = 0; k < 3; k++) {
+		cr_assert_eq(sys_rmdir(uaddr(A(k ? "g" : "n0"))), k ? -ENOENT : 0);
+		cr_assert_eq(sys_link(uaddr(A("f")), uaddr(A("l"))), 0);
+		cr_assert_eq(sys_link(uaddr(A("f")), uaddr(A("m"))), -ENOSPC);
+		cr_assert_eq(sys_unlink(uaddr(A("l"))), 0);
+	}
+	cr_assert_eq(sys_mkdir(uaddr(A("more")), 0755), 0);
 	fsenv_stop();
+}
+
+Test(fs, pool_over_all_tmpfs)
+{
+	static char buf[1 << 20], target[4000];
+	long made = 0;
+
+	tmpfs_set_pool(1 << 20);
+	fsenv_start(tmpfs_new(1ull << 40, 1ull << 40));
+	long fd = sys_open(uaddr(A("f")), O_CREAT | O_RDWR, 0644);
+	cr_assert_eq(sys_pwrite64((int)fd, uaddr(A(buf)), sizeof(buf), 0), 1 << 20);
+	cr_assert_eq(sys_pwrite64((int)fd, uaddr(A(buf)), 4096, 1 << 20), -ENOSPC);
+	cr_assert_eq(sys_ftruncate((int)fd, 0), 0);
+	cr_assert_eq(sys_pwrite64((int)fd, uaddr(A(buf)), 4096, 1 << 20), 4096);
+	/* What link targets take is bounded too. */
+	memset(target, 'x', sizeof(target) - 1);
+	for (char name[32]; made < 100000; made++) {
+		snprintf(name, sizeof(name), "s%ld", made);
+		if (sys_symlink(uaddr(A(target)), uaddr(A(name))) == -ENOSPC)
+			break;
+	}
+	cr_assert(made > 100 && made < 2000, "%ld", made);
+	cr_assert_eq(sys_unlink(uaddr(A("s0"))), 0);
+	cr_assert_eq(sys_symlink(uaddr(A(target)), uaddr(A("s0"))), 0);
+	fsenv_stop();
+	tmpfs_set_pool(0);
 }
 
 Test(fs, hundred_thousand_names, .timeout = 20)

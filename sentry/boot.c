@@ -100,7 +100,7 @@ static int confine(const struct config *c, struct err *e)
 	return confine_process(paths, n, e);
 }
 
-static int boot(struct config *c, struct boot_fds *fds, struct err *e)
+static int boot(struct config *c, struct boot_fds *fds, uint64_t begin, struct err *e)
 {
 	int rc = loop_init();
 
@@ -117,7 +117,7 @@ static int boot(struct config *c, struct boot_fds *fds, struct err *e)
 		return -1;
 	if (plat_init(e) || confine(c, e) || plat_start(e))
 		return -1;
-	rc = control_start(fds->control);
+	rc = control_start(fds->control, begin);
 	if (rc)
 		return err_set(e, WARD_EXIT_ERROR, "control channel: %s", strerror(-rc));
 	if (confine_calls(e))
@@ -127,13 +127,12 @@ static int boot(struct config *c, struct boot_fds *fds, struct err *e)
 
 void boot_sentry(struct config *c, struct boot_fds *fds)
 {
-	struct control_msg started = {.kind = CONTROL_STARTED};
 	uint64_t begin = now_mono_ns();
 	struct err e = {0};
 
 	own_process(fds->monitor);
 	close_others(c, fds);
-	if (boot(c, fds, &e)) {
+	if (boot(c, fds, begin, &e)) {
 		control_boot_failed(fds->control, &e);
 		if (fds->copy_out >= 0)
 			boot_copy_out(NULL, fds->copy_out); /* an empty archive: nothing to complain about */
@@ -141,8 +140,6 @@ void boot_sentry(struct config *c, struct boot_fds *fds)
 		_exit(WARD_EXIT_ERROR);
 	}
 	wipe_environment();
-	started.a = (int64_t)(now_mono_ns() - begin);
-	control_send(fds->control, &started, NULL, 0, NULL, 0);
 	loop_run();
 	trace_flush();
 	if (c->stats)

@@ -36,6 +36,7 @@ struct program {
 static struct program programs[MAX_PROGRAMS];
 static struct loop_source source;
 static char packet[CONTROL_MAX];
+static uint64_t boot_begin_ns;
 
 static void report(uint32_t id, int status, int error)
 {
@@ -51,10 +52,20 @@ static void report_counters(void)
 	    .calls = plat_stats()->calls,
 	    .processes = sandbox.processes,
 	    .peak_bytes = sandbox.mem_peak_pages * 4096,
-	    .out_of_memory = sandbox.out_of_memory,
+	    .mem_refused = sandbox.mem_refused,
 	};
 
 	control_send(source.fd, &m, &n, sizeof n, NULL, 0);
+}
+
+/* The program replaced its starter: only now is the sandbox worth a name. */
+static void program_started(void *arg)
+{
+	struct control_msg m = {.kind = CONTROL_STARTED, .a = (int64_t)(now_mono_ns() - boot_begin_ns)};
+	struct program *p = arg;
+
+	if (p->id == 0)
+		control_send(source.fd, &m, NULL, 0, NULL, 0);
 }
 
 static void program_done(void *arg, int status, int error)
@@ -130,7 +141,7 @@ static int open_stdio(struct program *p, struct spawn_request *r, bool tty, cons
 static int spawn(uint32_t id, char *const *argv, char *const *envp, const char *cwd, uid_t uid, gid_t gid, bool tty,
 		 const int stdio[3])
 {
-	struct spawn_request r = {.argv = argv, .envp = envp, .cwd = cwd, .done = program_done};
+	struct spawn_request r = {.argv = argv, .envp = envp, .cwd = cwd, .started = program_started, .done = program_done};
 	struct program *p = NULL;
 	pid_t pid;
 
@@ -267,8 +278,9 @@ static void serve(struct loop_source *s, uint32_t events)
 		host_close(fds[i]);
 }
 
-int control_start(int fd)
+int control_start(int fd, uint64_t begin_ns)
 {
+	boot_begin_ns = begin_ns;
 	source.fd = fd;
 	source.fn = serve;
 	return loop_watch(&source, 1 /* EPOLLIN */);

@@ -20,9 +20,9 @@ enum control_kind {
 	CONTROL_EXEC,       /* id, a = uid, b = gid, c = CONTROL_EXEC_TTY; text = cwd, argv, "", env; 3 descriptors */
 	CONTROL_WINSIZE,    /* id, a = rows, b = columns */
 	/* sentry to monitor */
-	CONTROL_STARTED,    /* the sandbox runs; a = nanoseconds of boot */
+	CONTROL_STARTED,    /* process 1's program runs; a = nanoseconds of boot */
 	CONTROL_FAILED,     /* boot failed: a = exit code, text = message */
-	CONTROL_EXITED,     /* program ID ended: a = wait status, b = errno when it never started */
+	CONTROL_EXITED,     /* program ID ended: a = wait status, b = errno when it never started (+ SPAWN_CWD) */
 	CONTROL_COUNTERS,   /* text = struct control_counters */
 };
 #define CONTROL_EXEC_TTY 1
@@ -34,7 +34,7 @@ struct control_msg {
 };
 struct control_counters {
 	uint64_t calls, processes, peak_bytes, guest_cpu_ns;
-	uint64_t out_of_memory;
+	uint64_t mem_refused;
 };
 
 struct config;
@@ -45,8 +45,8 @@ int control_send(int fd, const struct control_msg *m, const void *text, size_t s
 long control_recv(int fd, struct control_msg *m, void *text, size_t size, int *fds, unsigned *fd_count, int flags);
 
 /* --- sentry's side (sentry/control.c) --------------------------------------------------------------------- */
-/* Serve FD from the event loop. 0 or -errno. */
-int control_start(int fd);
+/* Serve FD from the event loop; the boot began at BEGIN_NS. 0 or -errno. */
+int control_start(int fd, uint64_t begin_ns);
 /* Start the program of C as process 1. 0 or -1. */
 int control_spawn_init(const struct config *c, const struct boot_fds *fds, struct err *e);
 void control_init_exited(int wait_status);

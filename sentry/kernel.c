@@ -15,7 +15,8 @@ void kernel_init(const struct config *c)
 	snprintf(sandbox.hostname, sizeof sandbox.hostname, "%s", c->hostname);
 	snprintf(sandbox.domainname, sizeof sandbox.domainname, "(none)");
 	sandbox.boot_ns = now_boot_ns();
-	sandbox.mem_limit_pages = c->memory / 4096;
+	/* Rounded up: a limit below a page must not read as none. */
+	sandbox.mem_limit_pages = c->memory / 4096 + (c->memory % 4096 != 0);
 	sandbox.disk_limit = c->disk;
 	sandbox.max_tasks = c->pids;
 }
@@ -32,8 +33,10 @@ int kernel_charge_pages(int64_t pages)
 
 	if (pages < 0 && (uint64_t)-pages > sandbox.mem_pages)
 		now = 0;
-	if (pages > 0 && sandbox.mem_limit_pages && now > sandbox.mem_limit_pages)
+	if (pages > 0 && sandbox.mem_limit_pages && now > sandbox.mem_limit_pages) {
+		sandbox.mem_refused++;
 		return -ENOMEM;
+	}
 	sandbox.mem_pages = now;
 	if (now > sandbox.mem_peak_pages)
 		sandbox.mem_peak_pages = now;

@@ -15,7 +15,7 @@ struct sandbox {
 	unsigned max_tasks;
 	uint64_t calls, processes;  /* served calls, processes ever started */
 	bool ending;                /* init is gone or a kill was asked for: nothing new starts */
-	bool out_of_memory;         /* a process was killed for the memory limit */
+	uint64_t mem_refused;       /* how often the memory limit refused pages */
 };
 extern struct sandbox sandbox;
 

@@ -65,6 +65,6 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < ARRAY_COUNT(commands); i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].fn(argc - 1, argv + 1);
-	fprintf(stderr, "ward: '%s' is not a command: `ward help` lists them\n", argv[1]);
+	cli_line("'%.200s' is not a command: `ward help` lists them", argv[1]);
 	return WARD_EXIT_ERROR;
 }

@@ -17,6 +17,8 @@ int cmd_syscalls(int argc, char **argv); /* sentry/trace */
 int options_run(int argc, char **argv, struct config *c, struct err *e);
 /* Run C to its end; the exit code of the command. */
 int monitor_run(struct config *c);
+/* "ward: TEXT" on stderr, one line whatever TEXT holds: it may name files or come from a sentry that was taken over. */
+void cli_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Print E's line; its exit code. */
 int cli_fail(const struct err *e);
 void cli_help(FILE *out);

@@ -18,6 +18,7 @@
 #include "sentry/cli/cli.h"
 #include "sentry/cli/relay.h"
 #include "sentry/cli/server.h"
+#include "sentry/task/spawn.h"
 
 static int connect_path(const char *path)
 {
@@ -65,7 +66,7 @@ static int ask(int fd, struct control_msg *m, char *text, size_t size, struct er
 
 static int usage(const char *text)
 {
-	fprintf(stderr, "ward: usage: ward %s\n", text);
+	cli_line("usage: ward %s", text);
 	return WARD_EXIT_ERROR;
 }
 
@@ -157,7 +158,7 @@ int cmd_wait(int argc, char **argv)
 	if (fd < 0 || ask(fd, &m, text, sizeof text, &e) < 0)
 		return cli_fail(&e);
 	if (text[0])
-		fprintf(stderr, "ward: %s\n", text);
+		cli_line("%s", text);
 	return (int)m.c & 255;
 }
 
@@ -185,7 +186,7 @@ int cmd_kill(int argc, char **argv)
 	if (argc == 3)
 		sig = signal_number(argv[2]);
 	if (sig < 0) {
-		fprintf(stderr, "ward: kill: '%s' is not a signal: give a name as TERM or a number\n", argv[2]);
+		cli_line("kill: '%s' is not a signal: give a name as TERM or a number", argv[2]);
 		return WARD_EXIT_ERROR;
 	}
 	return simple(argv[1], REQUEST_KILL, sig == SIGKILL ? 0 : sig);
@@ -295,15 +296,19 @@ static int exec_done(const struct control_msg *m, const struct exec *x, const ch
 	int status = (int)m->a, error = (int)m->b;
 
 	if (m->kind == ANSWER_REFUSED) {
-		fprintf(stderr, "ward: exec: %s\n", text);
+		cli_line("exec: %s", text);
+		return WARD_EXIT_ERROR;
+	}
+	if (error & SPAWN_CWD) {
+		cli_line("exec: --cwd %s: %s", x->cwd ? x->cwd : config_home(x->uid), strerror(abs(error) & ~SPAWN_CWD));
 		return WARD_EXIT_ERROR;
 	}
 	if (error) {
-		fprintf(stderr, "ward: %s: cannot start: %s\n", x->argv[0], strerror(abs(error)));
+		cli_line("%s: cannot start: %s", x->argv[0], strerror(abs(error)));
 		return abs(error) == ENOENT || abs(error) == ENOTDIR ? WARD_EXIT_NOTFOUND : WARD_EXIT_NOEXEC;
 	}
 	if (WIFSIGNALED(status)) {
-		fprintf(stderr, "ward: %s: ended by signal %d (%s)\n", x->argv[0], WTERMSIG(status), strsignal(WTERMSIG(status)));
+		cli_line("%s: ended by signal %d (%s)", x->argv[0], WTERMSIG(status), strsignal(WTERMSIG(status)));
 		return 128 + WTERMSIG(status);
 	}
 	return WEXITSTATUS(status);
@@ -344,7 +349,7 @@ static int exec_wait(int fd, const struct exec *x, struct relay *relay)
 		n = control_recv(fd, &m, text, sizeof text - 1, NULL, NULL, 0);
 		relay_close(relay);
 		if (n < 0) {
-			fprintf(stderr, "ward: exec: the sandbox is gone\n");
+			cli_line("exec: the sandbox is gone");
 			return WARD_EXIT_ERROR;
 		}
 		text[n] = 0;

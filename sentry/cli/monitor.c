@@ -25,6 +25,7 @@
 #include "sentry/base/util.h"
 #include "sentry/boot.h"
 #include "sentry/cli/cli.h"
+#include "sentry/task/spawn.h"
 
 /* Time the sentry gets to kill the guests and stream results after it was asked to end. */
 #define GRACE_SECONDS 5
@@ -107,6 +108,37 @@ static void relay_signal(struct monitor *m, int sig)
 	control_send(m->control, &msg, NULL, 0, NULL, 0);
 }
 
+/* Signals by which programs end themselves, or faults end them, when memory was refused. */
+static bool sign_of_shortage(int sig)
+{
+	return sig == SIGABRT || sig == SIGSEGV || sig == SIGBUS || sig == SIGKILL || sig == SIGTRAP || sig == SIGILL;
+}
+
+static void never_started(struct monitor *m, int error)
+{
+	struct result *r = &m->result;
+	const char *name = m->c->argv[0];
+	bool missing = error == ENOENT || error == ENOTDIR;
+
+	r->outcome = OUTCOME_NEVER_STARTED;
+	if (error & SPAWN_CWD) {
+		r->exit_code = WARD_EXIT_ERROR;
+		snprintf(r->text, sizeof r->text, "--cwd %.200s: %s: name a directory of the sandbox",
+			 m->c->cwd ? m->c->cwd : config_home(m->c->uid), strerror(error & ~SPAWN_CWD));
+	} else if (error == ENOMEM && r->counters.mem_refused) {
+		r->exit_code = WARD_EXIT_NOEXEC;
+		snprintf(r->text, sizeof r->text, "%.200s: --memory is too small to start it: raise it", name);
+	} else if (missing) {
+		r->exit_code = WARD_EXIT_NOTFOUND;
+		snprintf(r->text, sizeof r->text, "%.200s: not found in the sandbox: name a program of the root in use, or copy it in", name);
+	} else {
+		r->exit_code = WARD_EXIT_NOEXEC;
+		snprintf(r->text, sizeof r->text, "%.200s: cannot be executed: %s: it must be an executable x86-64 program or script",
+			 name, strerror(error));
+	}
+	r->code = r->exit_code;
+}
+
 static void program_ended(struct monitor *m, int status, int error)
 {
 	struct result *r = &m->result;
@@ -118,18 +150,15 @@ static void program_ended(struct monitor *m, int status, int error)
 	if (error < 0)
 		error = -error;
 	if (error) {
-		bool missing = error == ENOENT || error == ENOTDIR;
-
-		r->outcome = OUTCOME_NEVER_STARTED;
-		r->exit_code = r->code = missing ? WARD_EXIT_NOTFOUND : WARD_EXIT_NOEXEC;
-		snprintf(r->text, sizeof r->text, missing ? "%.200s: not found in the sandbox: name a program of the root in use, or copy it in"
-			 : "%.200s: cannot be executed: %s: it must be an executable x86-64 program or script",
-			 name, strerror(error));
+		never_started(m, error);
 	} else if (WIFSIGNALED(status)) {
-		r->outcome = r->counters.out_of_memory ? OUTCOME_OUT_OF_MEMORY : OUTCOME_SIGNALED;
+		bool memory = r->counters.mem_refused && sign_of_shortage(WTERMSIG(status));
+
+		r->outcome = memory ? OUTCOME_OUT_OF_MEMORY : OUTCOME_SIGNALED;
 		r->code = WTERMSIG(status);
 		r->exit_code = 128 + r->code;
-		snprintf(r->text, sizeof r->text, "%.200s: ended by signal %d (%s)", name, r->code, strsignal(r->code));
+		snprintf(r->text, sizeof r->text, "%.200s: ended by signal %d (%s)%s", name, r->code, strsignal(r->code),
+			 memory ? " after --memory refused it more: raise it" : "");
 	} else {
 		r->outcome = OUTCOME_EXITED;
 		r->code = r->exit_code = WEXITSTATUS(status);
@@ -262,7 +291,7 @@ static void conclude(struct monitor *m)
 	if (m->copy_failed && !r->exit_code)
 		r->exit_code = WARD_EXIT_ERROR;
 	if (r->text[0])
-		fprintf(stderr, "ward: %s\n", r->text);
+		cli_line("%s", r->text);
 	if (m->c->stats)
 		stats_print(m->c, r);
 	if (m->c->report && report_write(m->c, r) && !r->exit_code)
@@ -319,8 +348,8 @@ static void loop(struct monitor *m)
 			close(m->control);
 			m->control = -1;
 		}
-		if (m->started || m->ended)
-			detach_ready(m);
+		if (m->started)
+			detach_ready(m); /* a failed start is told after its line */
 		if (p[2].revents && expired(m->timer))
 			monitor_kill(m, OUTCOME_TIMED_OUT);
 		if (p[3].revents && expired(m->grace))
@@ -346,11 +375,13 @@ static void loop(struct monitor *m)
 static int start_helper(struct monitor *m, int *out, struct err *e)
 {
 	int pipe_fd[2];
+	pid_t parent;
 
 	if (!m->c->copy_out_count)
 		return 0;
 	if (pipe2(pipe_fd, O_CLOEXEC))
 		return err_set(e, WARD_EXIT_ERROR, "--copy-out: %s", strerror(errno));
+	parent = getpid();
 	m->helper = fork();
 	if (m->helper < 0)
 		return err_set(e, WARD_EXIT_ERROR, "--copy-out: cannot fork: %s", strerror(errno));
@@ -360,6 +391,8 @@ static int start_helper(struct monitor *m, int *out, struct err *e)
 		close(1);
 		setsid(); /* Ctrl-C is for the guest; what it leaves is still copied */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(WARD_EXIT_ERROR); /* it died before the line above */
 		_exit(archive_helper(m->c, pipe_fd[0]));
 	}
 	close(pipe_fd[0]);
@@ -370,6 +403,8 @@ static int start_helper(struct monitor *m, int *out, struct err *e)
 /* One helper per read-write bind. It ends when the sentry's end of its socket closes. */
 static int start_gofers(struct config *c, struct err *e)
 {
+	pid_t parent = getpid();
+
 	for (unsigned i = 0; i < c->bind_count; i++) {
 		struct config_bind *b = &c->bind[i];
 		int pair[2];
@@ -386,6 +421,8 @@ static int start_gofers(struct config *c, struct err *e)
 		if (!pid) {
 			setsid();
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			if (getppid() != parent)
+				_exit(WARD_EXIT_ERROR);
 			/* Only the socket, the directory and stderr stay: other binds' sockets would hold those open. */
 			pair[1] = fcntl(pair[1], F_DUPFD, 10);
 			b->root = fcntl(b->root, F_DUPFD, 10);
@@ -490,7 +527,7 @@ static int detach(struct monitor *m, struct err *e)
 	if (pid) {
 		close(pipe_fd[1]);
 		if (read(pipe_fd[0], &code, 1) != 1)
-			fprintf(stderr, "ward: --detach: the background process died before the start\n");
+			cli_line("--detach: the background process died before the start");
 		_exit(code);
 	}
 	close(pipe_fd[0]);

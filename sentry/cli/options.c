@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "sentry/base/util.h"
 #include "sentry/cli/cli.h"
 #include "sentry/trace/trace.h"
@@ -53,6 +54,8 @@ static void help(void)
 	exit(0);
 }
 
+static int check_destination(const char *opt, const char *dst, struct err *e);
+
 static int add_copy(const char *opt, struct config_copy *list, unsigned *count, bool in, struct err *e)
 {
 	struct config_copy *p = &list[*count];
@@ -66,8 +69,32 @@ static int add_copy(const char *opt, struct config_copy *list, unsigned *count, 
 	if (in && stat(p->src, &st))
 		return err_set(e, WARD_EXIT_ERROR, "%s %s: %s: give an existing file or directory of the host", opt, p->src,
 			       strerror(errno));
+	if (!in && check_destination(opt, p->dst, e))
+		return -1;
 	(*count)++;
 	return 0;
+}
+
+/* A result that cannot be written at the end is better refused at the start. */
+static int check_destination(const char *opt, const char *dst, struct err *e)
+{
+	char *dir = strdup(dst), *slash;
+	struct stat st;
+	size_t n = dir ? strlen(dir) : 0;
+	int rc = 0;
+
+	if (!dir)
+		return err_set(e, WARD_EXIT_ERROR, "%s: out of memory", opt);
+	while (n > 1 && dir[n - 1] == '/')
+		dir[--n] = 0;
+	slash = strrchr(dir, '/');
+	if (slash)
+		slash[slash == dir] = 0;
+	if (stat(slash ? dir : ".", &st) || (!S_ISDIR(st.st_mode) && (errno = ENOTDIR)) || access(slash ? dir : ".", W_OK | X_OK))
+		rc = err_set(e, WARD_EXIT_ERROR, "%s %s: cannot write to the directory %s: %s", opt, dst, slash ? dir : ".",
+			     strerror(errno));
+	free(dir);
+	return rc;
 }
 
 static int add_bind(struct config *c, struct err *e)
@@ -175,7 +202,7 @@ static int option(int o, char **argv, struct config *c, struct err *e)
 		return config_check_name(optarg, e);
 	case OPT_REPORT:
 		c->report = optarg;
-		return 0;
+		return check_destination("--report", optarg, e);
 	case OPT_PLATFORM:
 		return set_platform(c, e);
 	case 'h':

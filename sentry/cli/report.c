@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "sentry/cli/cli.h"
 #include "sentry/cli/monitor.h"
 
 const char *outcome_name(enum outcome o)
@@ -16,12 +17,13 @@ const char *outcome_name(enum outcome o)
 
 int report_write(const struct config *c, const struct result *r)
 {
-	json_t *j = json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I}", "outcome", outcome_name(r->outcome),
+	json_t *j = json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I}", "outcome", outcome_name(r->outcome),
 			      "code", r->code, "exit_code", r->exit_code, "start_time", (double)r->start_real_ns / 1e9,
 			      "wall_seconds", (double)r->wall_ns / 1e9, "boot_seconds", (double)r->boot_ns / 1e9,
 			      "cpu_seconds", (double)r->cpu_ns / 1e9, "peak_memory_bytes",
 			      (json_int_t)r->counters.peak_bytes, "peak_rss_bytes", (json_int_t)r->peak_rss_bytes, "calls",
-			      (json_int_t)r->counters.calls, "processes", (json_int_t)r->counters.processes);
+			      (json_int_t)r->counters.calls, "processes", (json_int_t)r->counters.processes,
+			      "memory_refusals", (json_int_t)r->counters.mem_refused);
 	char *tmp = NULL;
 	int rc = -1;
 
@@ -38,7 +40,7 @@ int report_write(const struct config *c, const struct result *r)
 			unlink(tmp);
 	}
 	if (rc)
-		fprintf(stderr, "ward: --report %s: cannot write: %s\n", c->report, strerror(errno));
+		cli_line("--report %s: cannot write: %s", c->report, strerror(errno));
 	json_decref(j);
 	free(tmp);
 	return rc;

@@ -21,6 +21,6 @@ int confine_calls(struct err *e);
 int confine_helper(const int *dirs, unsigned count, struct err *e);
 /* Landlock's ABI here, 0 = none. */
 int confine_landlock_abi(void);
-/* `ward confinement`: every wall, whether this host gives it, and the calls allowed. */
+/* `ward confinement`: every wall, whether a process here really got it, and the filters' rules (confine_print.c). */
 void confine_print(FILE *out, bool json);
 #endif

@@ -24,6 +24,8 @@ __attribute__((weak)) void tty_attach_session(struct tty *tty, struct session *s
 struct start {
 	char **argv, **envp;
 	char *cwd;
+	void (*started)(void *arg);
+	void *arg;
 	struct file *stdio[3];
 	struct tty *tty;
 };
@@ -154,13 +156,18 @@ static void spawn_main(void *arg)
 	ret = start_memory(t);
 	if (ret == 0)
 		ret = start_files(st);
-	if (ret == 0)
+	if (ret == 0) {
 		ret = start_cwd(t, st->cwd);
+		if (ret < 0)
+			ret -= SPAWN_CWD;
+	}
 	if (ret == 0) {
 		t->state = TASK_IN_CALL;
 		ret = exec_search(st);
 		t->state = TASK_RUNNING;
 		t->cur_nr = -1;
+		if (ret == 0 && st->started)
+			st->started(st->arg);
 	}
 	start_free(st);
 	if (ret < 0) {
@@ -181,6 +188,8 @@ static struct start *start_new(struct spawn_request *r)
 	st->envp = strv_dup(r->envp);
 	st->cwd = r->cwd ? strdup(r->cwd) : NULL;
 	st->tty = r->tty;
+	st->started = r->started;
+	st->arg = r->arg;
 	if (!st->argv || !st->argv[0] || !st->envp || (r->cwd && !st->cwd)) {
 		start_free(st);
 		return NULL;

@@ -8,6 +8,7 @@ struct file;
 struct tty;
 struct cred;
 
+#define SPAWN_CWD 0x10000
 struct spawn_request {
 	char *const *argv;         /* NULL-terminated, argv[0] looked up in PATH of envp when it has no '/' */
 	char *const *envp;
@@ -16,8 +17,11 @@ struct spawn_request {
 	struct file *stdio[3];     /* counted references, taken over; NULL = closed */
 	struct tty *tty;           /* controlling terminal or NULL */
 	/* Called in the loop once when the process is gone (or never started): STATUS is a wait status;
-	 * ERROR 0, or -ENOENT / -EACCES / -ENOEXEC ... when the program could not be started. */
+	 * ERROR 0, or -ENOENT / -EACCES / -ENOEXEC ... when the program could not be started; less SPAWN_CWD when it was
+	 * CWD that could not be entered. */
 	void (*done)(void *arg, int status, int error);
+	/* Called in the starting task once when the program's exec succeeded. May be NULL. */
+	void (*started)(void *arg);
 	void *arg;
 };
 /* Queues the start; returns the pid or -errno. pid 1 is the first process ever spawned. */

@@ -22,6 +22,7 @@
 #define PAGE GUEST_PAGE_SIZE
 /* All pipes together: beyond the soft limit a new pipe gets two slots only (pipe-user-pages-soft). */
 #define PIPE_SOFT_PAGES 16384u
+#define PIPE_HARD_PAGES (4 * PIPE_SOFT_PAGES) /* beyond it no new pipe, for the privileged too */
 
 unsigned pipe_max_size = PIPE_MAX_SIZE;
 static unsigned total_slots;
@@ -29,7 +30,7 @@ static const struct file_ops pipe_ops;
 
 static struct pipe *pipe_alloc(void)
 {
-	struct pipe *p = calloc(1, sizeof *p);
+	struct pipe *p = total_slots < PIPE_HARD_PAGES ? calloc(1, sizeof *p) : NULL;
 	if (!p)
 		return NULL;
 	p->slots = total_slots + PIPE_DEF_SLOTS > PIPE_SOFT_PAGES ? PIPE_MIN_SOFT_SLOTS : PIPE_DEF_SLOTS;
@@ -340,6 +341,8 @@ static int64_t pipe_resize(struct pipe *p, uint64_t size)
 		return -EPERM;
 	/* DIFF: the cap holds for the privileged too, as the memory is the supervisor's. */
 	if ((uint64_t)slots * PAGE > PIPE_MAX_SIZE)
+		return -EPERM;
+	if (slots > p->slots && total_slots + (slots - p->slots) > PIPE_SOFT_PAGES)
 		return -EPERM;
 	int r = pipe_lock(p);
 	if (r)

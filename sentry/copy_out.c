@@ -181,7 +181,9 @@ static void send_node(struct out *o, const struct path *p, const char *name, uns
 		send_dir(o, p, &st, name, depth);
 	else if (S_ISLNK(st.mode))
 		send_link(o, p, name);
-	/* Devices, pipes and sockets have no content to copy. */
+	else if (!depth)
+		error(o, name, -EOPNOTSUPP);
+	/* Devices, pipes and sockets in a tree have no content to copy and are left out. */
 }
 
 void boot_copy_out(const struct config *c, int fd)

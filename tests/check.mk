@@ -40,12 +40,12 @@ else
 unit-bins:
 	$(MAKE) MODE=asan unit-bins
 endif
-.PHONY: unit-bins guest-bins check-unit check-guest check-programs check-escape check-layers
+.PHONY: unit-bins guest-bins check-unit check-guest check-programs check-escape check-cli check-layers
 guest-bins: $(GUEST_BINS) $(ESCAPE_BINS)
 
 RUN := MODE=$(MODE) CC=$(CC) B=$(B) tests/run
 check: all unit-bins guest-bins
-	@$(RUN) layers unit guest escape programs
+	@$(RUN) layers unit guest escape cli programs
 check-unit: unit-bins $(GEN)
 	@$(RUN) unit
 check-guest: all guest-bins
@@ -54,6 +54,8 @@ check-programs: all
 	@$(RUN) programs
 check-escape: all guest-bins
 	@$(RUN) escape
+check-cli: all
+	@$(RUN) cli
 check-layers: $(GEN)
 	@$(RUN) layers
 

@@ -116,7 +116,7 @@ static void print_json(FILE *out, const struct probe *p, int abi)
 		"\"bounding_set\": \"%s\", \"call_filter\": %s",
 		abi, p->landlock ? "true" : "false", status_number(p, "NoNewPrivs:", 10) == 1 ? "true" : "false",
 		capabilities(status_number(p, "CapPrm:", 16) | status_number(p, "CapEff:", 16)),
-		capabilities(status_number(p, "CapBnd:", 16)), status_number(p, "Seccomp:", 10) == 2 ? "true" : "false");
+		status_number(p, "CapBnd:", 16) ? "kept" : "empty", status_number(p, "Seccomp:", 10) == 2 ? "true" : "false");
 	for (unsigned f = 0; f < ARRAY_COUNT(filters); f++) {
 		fprintf(out, ",\n \"%s\": [", filters[f].key);
 		for (unsigned i = 0; i < filters[f].count; i++) {
@@ -149,7 +149,7 @@ void confine_print(FILE *out, bool json)
 	fprintf(out, "  no_new_privs        %s\n", status_number(&p, "NoNewPrivs:", 10) == 1 ? "up" : "MISSING");
 	fprintf(out, "  capabilities        %s; bounding set: %s\n",
 		capabilities(status_number(&p, "CapPrm:", 16) | status_number(&p, "CapEff:", 16)),
-		capabilities(status_number(&p, "CapBnd:", 16)));
+		status_number(&p, "CapBnd:", 16) ? "kept, as only root may empty it; no_new_privs makes it void" : "empty");
 	fprintf(out, "  call filter         %s\n", status_number(&p, "Seccomp:", 10) == 2 ? "up" : "MISSING");
 	if (p.error[0])
 		fprintf(out, "  problem             %s\n", p.error);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "fs/pipe/pipe.h"
 #include "fs/proc/proc.h"
+#include "sentry/ipc/ipc.h"
 #include "sentry/base/host.h"
 #include "sentry/base/util.h"
 #include "sentry/kernel.h"
@@ -175,7 +176,23 @@ TEXT(sc_inotify_watches, "65536\n")
 TEXT(sc_epoll_watches, "1000000\n")
 TEXT(sc_shmmax, "18446744073692774399\n")
 TEXT(sc_somaxconn, "4096\n")
-TEXT(sc_sem, "32000\t1024000000\t500\t32000\n")
+TEXT(sc_shmmni, "4096\n")
+TEXT(sc_sem, "32000\t1024000\t500\t32000\n")
+TEXT(sc_msgmax, "8192\n")
+TEXT(sc_msgmnb, "16384\n")
+TEXT(sc_msgmni, "32000\n")
+static int show_shm(const struct pnode *n, struct strbuf *s)
+{
+	return shm_show(s);
+}
+static int show_sem(const struct pnode *n, struct strbuf *s)
+{
+	return sem_show(s);
+}
+static int show_msg(const struct pnode *n, struct strbuf *s)
+{
+	return msg_show(s);
+}
 
 static int sc_pipe_max(const struct pnode *n, struct strbuf *s)
 {
@@ -245,10 +262,12 @@ static const struct pentry sys_kernel[] = {
 	RO("cap_last_cap", sc_cap_last_cap), RO("core_pattern", sc_core_pattern), RO("core_uses_pid", sc_zero),
 	RO("dmesg_restrict", sc_one), RO("domainname", sc_domainname),
 	{"hostname", P_FILE, 0644, false, sc_hostname, store_hostname}, RO("kptr_restrict", sc_two),
+	RO("msgmax", sc_msgmax), RO("msgmnb", sc_msgmnb), RO("msgmni", sc_msgmni),
 	RO("ngroups_max", sc_ngroups_max), RO("osrelease", sc_osrelease), RO("ostype", sc_ostype),
 	RO("overflowgid", sc_overflow), RO("overflowuid", sc_overflow), RO("perf_event_paranoid", sc_two),
 	RO("pid_max", sc_pid_max), DIR("random", sys_random), RO("randomize_va_space", sc_two), RO("sem", sc_sem),
-	RO("shmmax", sc_shmmax), RO("threads-max", sc_threads_max), RO("unprivileged_userns_clone", sc_zero),
+	RO("shm_rmid_forced", sc_zero), RO("shmall", sc_shmmax), RO("shmmax", sc_shmmax), RO("shmmni", sc_shmmni),
+	RO("tainted", sc_zero), RO("threads-max", sc_threads_max), RO("unprivileged_userns_clone", sc_zero),
 	RO("version", sc_version), {0}};
 static const struct pentry sys_vm[] = {
 	RO("max_map_count", sc_max_map_count), RO("mmap_min_addr", sc_mmap_min_addr), RO("nr_hugepages", sc_zero),
@@ -263,6 +282,7 @@ static const struct pentry sys_fs[] = {
 	RO("protected_symlinks", sc_one), RO("suid_dumpable", sc_zero), {0}};
 static const struct pentry sys_net_core[] = {RO("somaxconn", sc_somaxconn), {0}};
 static const struct pentry sys_net[] = {DIR("core", sys_net_core), {0}};
+static const struct pentry sysvipc_entries[] = {RO("msg", show_msg), RO("sem", show_sem), RO("shm", show_shm), {0}};
 static const struct pentry sys_entries[] = {
 	DIR("fs", sys_fs), DIR("kernel", sys_kernel), DIR("net", sys_net), DIR("vm", sys_vm), {0}};
 
@@ -283,6 +303,7 @@ const struct pentry proc_static[] = {
 	RO("stat", show_system_stat),
 	RO("swaps", show_swaps),
 	DIR("sys", sys_entries),
+	DIR("sysvipc", sysvipc_entries),
 	RO("uptime", show_uptime),
 	RO("version", show_version),
 	RO("vmstat", show_vmstat),

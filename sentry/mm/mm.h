@@ -49,6 +49,7 @@ struct mm {
 	struct waitq lock_q;
 	struct plat_as *as;
 	unsigned users;         /* tasks that run in it */
+	uint64_t scan;          /* number of the last walk over all address spaces that saw it */
 };
 
 /* New empty mm; refs 1. NULL when memory is short. */

@@ -2,6 +2,7 @@
  * Leaving: one thread, a whole group, and what the rest of the world learns of it. Order as in do_exit: robust
  * futexes and clear_tid while the memory is still there, then memory, files, and the news to the parent.
  */
+#include "sentry/ipc/ipc.h"
 #include "sentry/task/task.h"
 #include "sentry/trace/trace.h"
 #include "sentry/fiber.h"
@@ -294,6 +295,7 @@ void task_leave(struct task *t)
 	if (tg->exec_task && tg->exec_task != t)
 		waitq_wake(&tg->exec_q, 0);
 	if (tg->live == 0) {
+		sem_exit(tg);
 		tgroup_die(tg);
 	} else if (tg->stopped && tg->stopped_count == tg->live && !tg->stop_reported && tg->stop_signal) {
 		tg->stop_reported = true;

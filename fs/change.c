@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include "fs/fown.h"
 #include "fs/vfs.h"
 #include "sentry/task/task.h"
 
@@ -392,6 +393,9 @@ int vfs_truncate(const struct path *p, uint64_t size)
 		return r;
 	if (i->write_count < 0)
 		return -ETXTBSY;
+	r = i->leases ? lease_break(i, O_WRONLY) : 0;
+	if (r < 0)
+		return r;
 	if (current && current->tg && size > current->tg->rlim[RLIMIT_FSIZE].cur && size > i->size) {
 		signal_send_task(current, SIGXFSZ, NULL);
 		return -EFBIG;

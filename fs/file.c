@@ -11,6 +11,7 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "fs/fown.h"
 #include "fs/vfs.h"
 #include "sentry/base/util.h"
 #include "sentry/task/task.h"
@@ -31,12 +32,18 @@ void file_put(struct file *f)
 		epoll_file_gone(f);
 	if (f->can_read || f->can_write)
 		notify_file(f, f->can_write ? IN_CLOSE_WRITE : IN_CLOSE_NOWRITE);
+	if (f->fasync)
+		fown_drop(f);
+	if (f->inode->leases)
+		lease_drop(f);
 	if (f->has_locks)
 		lock_release_file(f);
 	if (f->ops && f->ops->release)
 		f->ops->release(f);
 	if (f->counted_writer)
 		f->inode->write_count--;
+	if (f->counted_reader)
+		f->inode->read_count--;
 	inode_put(f->inode);
 	path_put(&f->path);
 	cred_put(f->cred);

@@ -9,6 +9,7 @@
 #include <sys/inotify.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include "fs/fown.h"
 #include "fs/walk.h"
 #include "sentry/task/task.h"
 
@@ -71,6 +72,14 @@ static int do_open(struct file *f, int flags)
 			return -ETXTBSY;
 		i->write_count++;
 		f->counted_writer = true;
+	} else if (S_ISREG(i->mode)) {
+		i->read_count++;
+		f->counted_reader = true;
+	}
+	if (i->leases) {
+		r = lease_break(i, flags);
+		if (r < 0)
+			return r;
 	}
 	f->ops = i->fops;
 	if (i->ops->open)

@@ -126,6 +126,8 @@ struct inode {
 	void *priv;
 	struct list locks;          /* POSIX, OFD and flock locks: fs/locks.c */
 	struct waitq lock_q;
+	int read_count;             /* regular file: descriptions open for reading alone */
+	struct lease *leases;       /* fs/lease.c */
 	int write_count;            /* > 0 open for writing; < 0 being executed (ETXTBSY) */
 	void *pipe;                 /* FIFO: the shared pipe while open */
 	void *socket;               /* bound AF_UNIX socket (later) */
@@ -287,9 +289,12 @@ struct file {
 	const struct file_ops *ops;
 	void *priv;
 	struct cred *cred;          /* counted: opener's */
-	int owner_pid, owner_sig, owner_type; /* F_SETOWN, F_SETSIG */
+	int owner_pid, owner_sig, owner_type; /* F_SETOWN, F_SETSIG: fs/fown.h */
+	uint32_t owner_uid, owner_euid; /* of who named the owner */
+	struct fasync *fasync;      /* O_ASYNC is on */
 	struct list epitems;        /* epoll items watching it (fs/epoll.c) */
 	bool counted_writer;        /* holds one of inode->write_count */
+	bool counted_reader;        /* holds one of inode->read_count */
 	bool has_locks;             /* took a flock or OFD lock once */
 	uint64_t ra_unused;
 };

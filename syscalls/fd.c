@@ -5,6 +5,7 @@
 #include <linux/close_range.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include "fs/fown.h"
 #include "fs/vfs.h"
 #include "sentry/base/util.h"
 #include "sentry/task/task.h"
@@ -92,9 +93,9 @@ static bool cloexec_get(int fd)
 	return current->files->cloexec[fd / 64] >> (fd % 64) & 1;
 }
 
-static int64_t setfl(struct file *f, int arg)
+static int64_t setfl(struct file *f, int fd, int arg)
 {
-	const int can = O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK;
+	const int can = O_APPEND | O_DIRECT | O_NOATIME | O_NONBLOCK;
 
 	if ((arg & O_NOATIME) && !(f->flags & O_NOATIME) && !inode_owner_or_capable(f->inode))
 		return -EPERM;
@@ -105,7 +106,7 @@ static int64_t setfl(struct file *f, int arg)
 			return r;
 	}
 	f->flags = (f->flags & ~can) | (arg & can);
-	return 0;
+	return (arg ^ f->flags) & O_ASYNC ? fown_async(f, fd, arg & O_ASYNC) : 0;
 }
 
 static int64_t locks(struct file *f, int cmd, uaddr_t arg)
@@ -130,9 +131,7 @@ static int64_t owner(struct file *f, int cmd, unsigned long arg)
 	case F_SETOWN:
 		if (pid == INT32_MIN)
 			return -EINVAL;
-		f->owner_type = pid < 0 ? F_OWNER_PGRP : F_OWNER_PID;
-		f->owner_pid = pid < 0 ? -pid : pid;
-		return 0;
+		return pid < 0 ? fown_set(f, F_OWNER_PGRP, -pid, true) : fown_set(f, F_OWNER_PID, pid, true);
 	case F_GETOWN:
 		return f->owner_type == F_OWNER_PGRP ? -f->owner_pid : f->owner_pid;
 	case F_SETOWN_EX:
@@ -140,9 +139,7 @@ static int64_t owner(struct file *f, int cmd, unsigned long arg)
 			return -EFAULT;
 		if (o.type != F_OWNER_TID && o.type != F_OWNER_PID && o.type != F_OWNER_PGRP)
 			return -EINVAL;
-		f->owner_type = o.type;
-		f->owner_pid = o.pid;
-		return 0;
+		return o.pid < 0 ? -ESRCH : fown_set(f, o.type, o.pid, true);
 	default:
 		return copy_out_obj(uaddr(arg), o);
 	}
@@ -173,7 +170,7 @@ static int64_t do_fcntl(struct file *f, int fd, int cmd, unsigned long arg)
 		return -EBADF;
 	switch (cmd) {
 	case F_SETFL:
-		return setfl(f, (int)arg);
+		return setfl(f, fd, (int)arg);
 	case F_GETLK:
 	case F_SETLK:
 	case F_SETLKW:
@@ -199,8 +196,10 @@ static int64_t do_fcntl(struct file *f, int fd, int cmd, unsigned long arg)
 	case F_ADD_SEALS:
 	case F_GET_SEALS:
 		return f->ops->fcntl ? f->ops->fcntl(f, (unsigned)cmd, arg) : -EINVAL;
+	case F_SETLEASE:
+		return lease_set(f, fd, (int)arg);
 	case F_GETLEASE:
-		return F_UNLCK;
+		return lease_get(f);
 	}
 	return -EINVAL;
 }

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include "fs/fown.h"
 #include "fs/vfs.h"
 #include "sentry/task/task.h"
 
@@ -62,9 +63,11 @@ int64_t sys_ioctl(int fd, unsigned cmd, unsigned long arg)
 	case FIONBIO:
 		r = set_flag(f, uaddr(arg), O_NONBLOCK);
 		break;
-	case FIOASYNC: /* DIFF: remembered, but no SIGIO is sent yet */
-		r = set_flag(f, uaddr(arg), O_ASYNC);
+	case FIOASYNC: {
+		int on;
+		r = copy_in_obj(on, uaddr(arg)) ? -EFAULT : fown_async(f, fd, on);
 		break;
+	}
 	case FIOQSIZE: {
 		int64_t size = (int64_t)f->inode->size;
 		r = S_ISREG(f->inode->mode) || S_ISDIR(f->inode->mode) ? copy_out_obj(uaddr(arg), size) : -ENOTTY;

@@ -254,8 +254,12 @@ int64_t sys_vmsplice(int fd, uaddr_t iov, unsigned long count, unsigned flags)
 	int64_t r = file_pipe(f) ? uio_init_iov(&u, iov, count) : -EBADF;
 	if (!r) {
 		/* DIFF: the pages are copied, not shared: later changes by the caller are not seen by the reader. */
-		u.nowait = flags & SPLICE_F_NONBLOCK;
-		r = f->can_write ? f->ops->write(f, &u, &f->pos) : f->ops->read(f, &u, &f->pos);
+		u.nowait = f->can_write || (flags & SPLICE_F_NONBLOCK);
+		do { /* Linux waits until there is room at all, then takes what fits */
+			r = f->can_write && u.resid ? pipe_wait_writable(file_pipe(f), flags & SPLICE_F_NONBLOCK) : 0;
+			if (!r)
+				r = f->can_write ? f->ops->write(f, &u, &f->pos) : f->ops->read(f, &u, &f->pos);
+		} while (r == -EAGAIN && f->can_write && !(flags & SPLICE_F_NONBLOCK));
 		uio_fini(&u);
 	}
 	file_put(f);

@@ -94,16 +94,22 @@ static void watch_free(struct watch *w, bool tell)
 	free(w);
 }
 
-void inotify_event(struct inode *inode, uint32_t mask, uint32_t cookie, const char *name)
+/* UNLINKED: the name is gone from the directory; only IN_EXCL_UNLINK keeps its watches from hearing more of it. */
+static void event_at(struct inode *inode, uint32_t mask, uint32_t cookie, const char *name, bool unlinked)
 {
 	struct watch *w, *tmp;
 	list_for_each_safe(w, tmp, &inode->watches, on_inode) {
-		if (!(w->mask & mask & IN_ALL_EVENTS))
+		if (!(w->mask & mask & IN_ALL_EVENTS) || (unlinked && (w->mask & IN_EXCL_UNLINK)))
 			continue;
 		queue(w->in, w->wd, mask, cookie, name);
 		if (w->mask & IN_ONESHOT)
 			watch_free(w, true);
 	}
+}
+
+void inotify_event(struct inode *inode, uint32_t mask, uint32_t cookie, const char *name)
+{
+	event_at(inode, mask, cookie, name, false);
 }
 
 void inotify_inode_gone(struct inode *inode)
@@ -122,8 +128,8 @@ void inotify_dentry_event(struct dentry *d, struct inode *inode, uint32_t mask)
 {
 	if ((inode->mode & S_IFMT) == S_IFDIR)
 		mask |= IN_ISDIR;
-	if (d->parent != d && d->parent->inode && !d->dead)
-		inotify_event(d->parent->inode, mask, 0, d->name);
+	if (d->parent != d && d->parent->inode)
+		event_at(d->parent->inode, mask, 0, d->name, d->dead);
 	inotify_event(inode, mask, 0, NULL);
 }
 

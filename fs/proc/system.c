@@ -1,10 +1,12 @@
 /* /proc: the entries that are about the sandbox as a whole, and /proc/sys. */
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "fs/fown.h"
 #include "fs/pipe/pipe.h"
 #include "fs/proc/proc.h"
 #include "sentry/ipc/ipc.h"
@@ -194,6 +196,24 @@ static int show_msg(const struct pnode *n, struct strbuf *s)
 	return msg_show(s);
 }
 
+static int sc_lease_break(const struct pnode *n, struct strbuf *s)
+{
+	strbuf_printf(s, "%u\n", lease_break_time);
+	return 0;
+}
+static long store_lease_break(const struct pnode *n, const char *text, size_t size)
+{
+	char *end, copy[16];
+	if (!size || size >= sizeof copy)
+		return -EINVAL;
+	memcpy(copy, text, size);
+	copy[size] = 0;
+	unsigned long v = strtoul(copy, &end, 10);
+	if (end == copy || (*end && *end != '\n') || v > INT_MAX)
+		return -EINVAL;
+	lease_break_time = (unsigned)v;
+	return (long)size;
+}
 static int sc_pipe_max(const struct pnode *n, struct strbuf *s)
 {
 	strbuf_printf(s, "%u\n", pipe_max_size);
@@ -278,6 +298,7 @@ static const struct pentry sys_inotify[] = {
 static const struct pentry sys_epoll[] = {RO("max_user_watches", sc_epoll_watches), {0}};
 static const struct pentry sys_fs[] = {
 	DIR("epoll", sys_epoll), RO("file-max", sc_file_max), RO("file-nr", sc_file_nr), DIR("inotify", sys_inotify),
+	{"lease-break-time", P_FILE, 0644, false, sc_lease_break, store_lease_break},
 	RO("nr_open", sc_nr_open), RO("pipe-max-size", sc_pipe_max), RO("protected_hardlinks", sc_one),
 	RO("protected_symlinks", sc_one), RO("suid_dumpable", sc_zero), {0}};
 static const struct pentry sys_net_core[] = {RO("somaxconn", sc_somaxconn), {0}};

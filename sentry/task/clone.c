@@ -272,7 +272,8 @@ int64_t do_clone(const struct clone_args_k *a)
 	}
 	task_link(t);
 	if (a->flags & CLONE_PARENT_SETTID)
-		copy_out_obj(a->parent_tid, tid);
+		/* At once, not with the call's reply: the child may exit first, and its cleared tid must stay cleared. */
+		plat_write_mem(me->host, a->parent_tid.a, &tid, sizeof tid);
 	if (a->flags & CLONE_CHILD_SETTID)
 		plat_write_mem(t->host, a->child_tid.a, &tid, sizeof tid);
 	if (me->tg->stopped || me->tg->exiting)

@@ -23,18 +23,39 @@ int64_t sys_pidfd_open(pid_t pid, int flags)
 	return fd;
 }
 
+/* The process of a pidfd, or of an open /proc/PID directory: 0, -EBADF, -ESRCH. *OUT is borrowed. */
+static int signal_target(int fd, struct tgroup **out)
+{
+	struct file *f = fd_get_nopath(fd);
+	pid_t pid;
+	int r = 0;
+
+	if (!f)
+		return -EBADF;
+	*out = file_pidfd(f);
+	if (!*out && proc_file_pid(f, &pid)) {
+		*out = tgroup_find(pid);
+		r = -ESRCH;
+	} else {
+		r = -EBADF;
+	}
+	file_put(f);
+	return *out ? 0 : r;
+}
+
 int64_t sys_pidfd_send_signal(int pidfd, int sig, uaddr_t uinfo, unsigned flags)
 {
 	if (flags)
 		return -EINVAL;
 	struct l_siginfo info = {.signo = sig, .code = L_SI_USER,
 				 .rt = {.pid = current->tg->pid, .uid = current->cred->uid}};
-	struct tgroup *tg = pidfd_tgroup(pidfd, NULL);
-	if (!tg)
-		return -EBADF;
+	struct tgroup *tg;
+	int r = signal_target(pidfd, &tg);
+	if (r < 0)
+		return r;
 	if (!uaddr_null(uinfo)) {
 		tgroup_get(tg);
-		int r = copy_in_obj(info, uinfo);
+		r = copy_in_obj(info, uinfo);
 		tgroup_put(tg);
 		if (r)
 			return r;
@@ -43,9 +64,9 @@ int64_t sys_pidfd_send_signal(int pidfd, int sig, uaddr_t uinfo, unsigned flags)
 		/* Only to oneself may a signal pretend to come from the kernel or kill(2). */
 		if (tg != current->tg && (info.code >= 0 || info.code == L_SI_TKILL))
 			return -EPERM;
-		tg = pidfd_tgroup(pidfd, NULL);
-		if (!tg)
-			return -EBADF;
+		r = signal_target(pidfd, &tg); /* the copy may have slept */
+		if (r < 0)
+			return r;
 	}
 	if (sig < 0 || sig > L_NSIG)
 		return -EINVAL;

@@ -37,6 +37,8 @@ struct pnode {
 };
 
 struct superblock *ptree_new(const char *fstype, const struct pentry *root, const struct super_ops *ops);
+/* F is an open /proc/PID directory: *PID is the process it was opened for. */
+bool proc_file_pid(const struct file *f, pid_t *pid);
 /* The task a node is about: borrowed, NULL when it is gone. */
 struct task *pnode_task(const struct pnode *n);
 /* May current look into T (ptrace_may_access, read)? */
@@ -49,6 +51,7 @@ extern const struct pentry proc_pid_dir, proc_tid_dir; /* entries of /proc/PID a
 extern const struct pentry proc_static[];              /* names of /proc that are no processes */
 void proc_system_init(void);                           /* boot: reads processor count and the like once */
 extern unsigned proc_ncpu;
+extern const char *const proc_fs_types[]; /* ended by NULL; none needs a device */
 
 /* mounts in three formats, shown for the root of task T */
 int show_mounts(const struct pnode *n, struct strbuf *s);

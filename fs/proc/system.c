@@ -143,7 +143,13 @@ static int show_version(const struct pnode *n, struct strbuf *s)
 	return 0;
 }
 
-TEXT(show_filesystems, "nodev\tsysfs\nnodev\ttmpfs\nnodev\tproc\nnodev\tdevtmpfs\nnodev\tdevpts\nnodev\tpipefs\nnodev\toverlay\n")
+const char *const proc_fs_types[] = {"sysfs", "tmpfs", "proc", "devtmpfs", "devpts", "pipefs", "overlay", NULL};
+static int show_filesystems(const struct pnode *n, struct strbuf *s)
+{
+	for (unsigned i = 0; proc_fs_types[i]; i++)
+		strbuf_printf(s, "nodev\t%s\n", proc_fs_types[i]);
+	return 0;
+}
 TEXT(show_kernel_cmdline, "ward\n")
 TEXT(show_partitions, "major minor  #blocks  name\n\n")
 TEXT(show_swaps, "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n")

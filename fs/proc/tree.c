@@ -185,6 +185,16 @@ static int p_iterate(struct file *f, struct dir_emit *d)
 
 static const struct file_ops dir_fops = {.iterate = p_iterate};
 
+bool proc_file_pid(const struct file *f, pid_t *pid)
+{
+	const struct pnode *n = f->ops == &dir_fops ? f->inode->priv : NULL;
+
+	if (!n || n->e != &proc_pid_dir)
+		return false;
+	*pid = n->pid;
+	return true;
+}
+
 static struct inode *node_inode(struct superblock *sb, const struct pnode *from);
 
 static int p_lookup(struct inode *dir, const char *name, struct inode **out)

@@ -176,8 +176,20 @@ static int memfd_grow(struct tmpfs_inode *ti, uint64_t size)
 	return 0;
 }
 
+/* Small content stands in one piece: what is a hole there shows as pages of zeros only. */
+static bool heap_page_present(const struct tmpfs_inode *ti, uint64_t page)
+{
+	uint64_t end = MIN((page + 1) * PAGE, (uint64_t)ti->heap_size);
+
+	for (uint64_t n = page * PAGE; n < end; n++)
+		if (ti->heap[n])
+			return true;
+	return false;
+}
+
 int tmpfs_to_memfd(struct tmpfs_inode *ti)
 {
+	uint64_t holes = 0;
 	int fd, r;
 
 	if (ti->memfd >= 0)
@@ -187,10 +199,17 @@ int tmpfs_to_memfd(struct tmpfs_inode *ti)
 		return fd == -EINVAL ? -ENOMEM : fd;
 	ti->memfd = fd;
 	r = memfd_grow(ti, MAX(ti->heap_size, ti->inode->size));
-	for (uint64_t p = 0; r == 0 && p < PAGE_UP(ti->heap_size) / PAGE; p++)
+	for (uint64_t p = 0; r == 0 && p < PAGE_UP(ti->heap_size) / PAGE; p++) {
+		size_t n = MIN((size_t)PAGE, ti->heap_size - (size_t)(p * PAGE));
+
+		if (!ti->reserved && !heap_page_present(ti, p)) {
+			holes++; /* skipped by the writer: as good as never written */
+			continue;
+		}
 		r = page_set(ti, p); /* charged already while in the heap */
-	if (r == 0 && ti->heap_size && host_pwrite(fd, ti->heap, ti->heap_size, 0) != (long)ti->heap_size)
-		r = -ENOMEM;
+		if (r == 0 && host_pwrite(fd, ti->heap + p * PAGE, n, (off_t)(p * PAGE)) != (long)n)
+			r = -ENOMEM;
+	}
 	if (r < 0) {
 		if (ti->map)
 			host_munmap(ti->map, ti->map_size);
@@ -205,6 +224,7 @@ int tmpfs_to_memfd(struct tmpfs_inode *ti)
 		ti->chunks = 0;
 		return r;
 	}
+	uncharge(ti, holes);
 	free(ti->heap);
 	ti->heap = NULL;
 	ti->heap_size = 0;
@@ -438,6 +458,7 @@ int tmpfs_reserve(struct tmpfs_inode *ti, uint64_t off, uint64_t size)
 			return (int)r;
 		return (uint64_t)r < size ? -ENOSPC : memfd_grow(ti, off + size);
 	}
+	ti->reserved = true;
 	return heap_grow(ti, off + size);
 }
 
@@ -447,13 +468,16 @@ int64_t tmpfs_seek(struct tmpfs_inode *ti, uint64_t off, bool data)
 
 	if (off >= size)
 		return -ENXIO;
-	if (ti->memfd < 0 || ti->mapped) {
-		uint64_t end = ti->memfd < 0 ? MIN(ti->heap_size, size) : size;
+	if (ti->memfd < 0) {
+		uint64_t end = MIN((uint64_t)ti->heap_size, size);
 
-		if (data)
-			return off < end ? (int64_t)off : -ENXIO;
-		return (int64_t)MAX(off, end);
+		for (uint64_t pos = off; pos < end; pos = PAGE_DOWN(pos) + PAGE)
+			if (heap_page_present(ti, pos / PAGE) == data)
+				return (int64_t)pos;
+		return data ? -ENXIO : (int64_t)MAX(off, end);
 	}
+	if (ti->mapped) /* DIFF: which pages a mapping filled is not known: one extent */
+		return data ? (int64_t)off : (int64_t)size;
 	for (uint64_t pos = off; pos < size; pos = PAGE_DOWN(pos) + PAGE) {
 		uint64_t c = pos / PAGE / CHUNK_PAGES;
 

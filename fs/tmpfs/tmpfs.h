@@ -47,6 +47,7 @@ struct tmpfs_inode {
 	/* Regular files: heap bytes [0, heap_size) or a memfd; beyond either, zeros up to inode->size. */
 	char *heap;
 	size_t heap_size;
+	bool reserved;                  /* fallocate was used: pages of zeros in the heap stay charged */
 	int memfd;                      /* -1: heap */
 	char *map;                      /* memfd [0, map_size) in the sentry; may be NULL */
 	uint64_t map_size, memfd_size;

@@ -37,6 +37,45 @@ static int64_t set_termios(struct tty *t, uaddr_t arg, size_t size, bool flush)
 	return 0;
 }
 
+/* The older, shorter form: modes of 16 bits, 8 control characters. */
+struct l_termio {
+	uint16_t iflag, oflag, cflag, lflag;
+	uint8_t line, cc[8], pad;
+};
+_Static_assert(sizeof(struct l_termio) == 18, "termio");
+
+static int64_t get_termio(const struct tty *t, uaddr_t arg)
+{
+	struct l_termio o = {.iflag = (uint16_t)t->tio.iflag, .oflag = (uint16_t)t->tio.oflag,
+			     .cflag = (uint16_t)t->tio.cflag, .lflag = (uint16_t)t->tio.lflag, .line = t->tio.line};
+	memcpy(o.cc, t->tio.cc, sizeof o.cc);
+	return copy_out_obj(arg, o);
+}
+
+static uint32_t low(uint32_t old, uint16_t now)
+{
+	return (old & 0xffff0000u) | now;
+}
+
+static int64_t set_termio(struct tty *t, uaddr_t arg, bool flush)
+{
+	struct l_termios2 n = t->tio;
+	struct l_termio o;
+	if (copy_in_obj(o, arg))
+		return -EFAULT;
+	n.iflag = low(n.iflag, o.iflag);
+	n.oflag = low(n.oflag, o.oflag);
+	n.cflag = low(n.cflag, o.cflag);
+	n.lflag = low(n.lflag, o.lflag);
+	n.line = o.line;
+	memcpy(n.cc, o.cc, sizeof o.cc);
+	if (flush)
+		ldisc_flush_in(t);
+	ldisc_set_termios(t, &n);
+	tty_out_ready(t);
+	return 0;
+}
+
 static int64_t set_pgrp(struct tty *t, uaddr_t arg)
 {
 	int pgid;
@@ -97,6 +136,9 @@ static bool changes(unsigned cmd)
 	case TCSETS:
 	case TCSETSW:
 	case TCSETSF:
+	case TCSETA:
+	case TCSETAW:
+	case TCSETAF:
 	case L_TCSETS2:
 	case L_TCSETSW2:
 	case L_TCSETSF2:
@@ -147,6 +189,12 @@ int64_t tty_ioctl(struct tty *t, bool master, unsigned cmd, uint64_t a)
 	switch (cmd) {
 	case TCGETS:
 		return copy_out(arg, &t->tio, L_TERMIOS_SIZE);
+	case TCGETA:
+		return get_termio(t, arg);
+	case TCSETA:
+	case TCSETAW:
+	case TCSETAF:
+		return set_termio(t, arg, cmd == TCSETAF);
 	case L_TCGETS2:
 		return copy_out(arg, &t->tio, sizeof t->tio);
 	case TCSETS:

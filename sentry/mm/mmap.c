@@ -26,6 +26,13 @@ int vma_may_protect(const struct file *file, int flags, int prot)
 		return 0;
 	if ((prot & PROT_WRITE) && (flags & MAP_SHARED) && !file->can_write)
 		return -EACCES;
+	if ((prot & PROT_WRITE) && (flags & MAP_SHARED) && file->ops->fcntl) {
+		/* DIFF: F_SEAL_FUTURE_WRITE keeps an older shared mapping from becoming writable again, too. */
+		int64_t seals = file->ops->fcntl((struct file *)file, F_GET_SEALS, 0);
+
+		if (seals > 0 && (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)))
+			return -EACCES;
+	}
 	if ((prot & PROT_EXEC) && file->path.mnt && (file->path.mnt->flags & MS_NOEXEC))
 		return -EACCES;
 	return 0;

@@ -301,7 +301,17 @@ static void p_evict(struct inode *i)
 	free(i->priv);
 }
 
+/* Absent names are no negative entries here: whoever would make one finds that it does not exist. */
+static int p_create(struct inode *dir, const char *name, uint32_t mode, struct inode **out)
+{
+	return -ENOENT;
+}
+static int p_symlink(struct inode *dir, const char *name, const char *target, struct inode **out)
+{
+	return -ENOENT;
+}
 static const struct inode_ops dir_iops = {
+	.create = p_create, .mkdir = p_create, .symlink = p_symlink,
 	.lookup = p_lookup, .open = p_open, .getattr = p_getattr, .setattr = p_setattr, .evict = p_evict};
 static const struct inode_ops file_iops = {
 	.open = p_open, .getattr = p_getattr, .setattr = p_setattr, .evict = p_evict};

@@ -44,20 +44,30 @@ static unsigned own_cpu(void)
 	return aux & 0xfff;
 }
 
-/* Spinning on the guest's own core would keep it from running, and the scheduler is slow to part two tasks that
- * woke each other: step aside ourselves, at most once a millisecond. */
-static void step_aside(unsigned from)
+/*
+ * Spinning on the guest's own core would keep it from running, and the scheduler is slow to part two tasks that
+ * woke each other: step aside ourselves. On a busy machine the other core has its own work and moving there costs a
+ * scheduler slice: a slow move makes the next one wait, up to seconds. True when we are elsewhere now.
+ */
+static bool step_aside(unsigned from)
 {
-	static uint64_t last;
-	uint64_t now = now_mono_ns();
+	static uint64_t not_before, pause_ns = 1000000;
+	uint64_t before = now_mono_ns(), after;
 	cpu_set_t other = allowed;
 
-	if (now - last < 1000000)
-		return;
-	last = now;
+	if (before < not_before)
+		return false;
 	CPU_CLR(from, &other);
-	if (CPU_COUNT(&other) && sched_setaffinity(0, sizeof other, &other) == 0)
-		sched_setaffinity(0, sizeof allowed, &allowed);
+	if (!CPU_COUNT(&other) || sched_setaffinity(0, sizeof other, &other) < 0)
+		return false;
+	sched_setaffinity(0, sizeof allowed, &allowed);
+	after = now_mono_ns();
+	if (after - before > 100000)
+		pause_ns = pause_ns < 2000000000 ? pause_ns * 4 : pause_ns;
+	else
+		pause_ns = 1000000;
+	not_before = after + pause_ns;
+	return own_cpu() != from;
 }
 
 void spin_thread_runs(struct plat_thread *t)
@@ -70,6 +80,8 @@ void spin_thread_runs(struct plat_thread *t)
 		skip--;
 		want = false;
 	}
+	if (want && t->cpu == own_cpu() && !(t->ringing && step_aside(t->cpu)))
+		want = false;
 	if (!want) {
 		drop(t);
 		return;
@@ -80,8 +92,6 @@ void spin_thread_runs(struct plat_thread *t)
 		active[active_count++] = t;
 		atomic_store_explicit(&t->m->polled, 1, memory_order_seq_cst);
 	}
-	if (t->ringing && t->cpu == own_cpu())
-		step_aside(t->cpu);
 	watch_until = now_mono_ns() + WATCH_NS;
 }
 
@@ -126,9 +136,10 @@ static bool spin_may_sleep(void)
 		return true;
 	for (unsigned i = 0; i < active_count; i++)
 		someone |= active[i]->state == THR_RUNNING;
-	if (someone && now_mono_ns() < watch_until)
+	/* With a guest thread for every core there is none to spin on: the scheduler would let them wait for us. */
+	if (someone && running < cores && now_mono_ns() < watch_until)
 		return false;
-	if (someone) {
+	if (someone && running < cores) {
 		misses = misses < 10 ? misses + 1 : 10;
 		skip = misses > 2 ? 1u << (misses - 2) : 0;
 	}

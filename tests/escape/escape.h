@@ -8,6 +8,17 @@
 #include "check.h"
 
 static int escapes;
+/* Out of the sandbox these programs could do harm. */
+__attribute__((constructor)) static void only_inside(void)
+{
+	char name[65] = "";
+
+	gethostname(name, sizeof name - 1);
+	if (strcmp(name, "ward")) {
+		puts("runs in ward only");
+		_exit(3);
+	}
+}
 #define ESCAPED(...)                                                                               \
 	do {                                                                                       \
 		printf("ESCAPED: " __VA_ARGS__);                                                   \

@@ -57,6 +57,35 @@ int64_t sys_madvise(uint64_t addr, size_t length, int advice)
 	return do_madvise(current->mm, current->host, addr, length, advice);
 }
 
+/* Deprecated and emulated by a new mapping, as in Linux. */
+int64_t sys_remap_file_pages(uint64_t addr, size_t length, unsigned long prot, unsigned long pgoff, unsigned long flags)
+{
+	uint64_t start = PAGE_DOWN(addr), size = PAGE_DOWN(length), at;
+	struct file *file;
+	struct vma *v;
+	int64_t r;
+	int bits;
+
+	if (prot || start + size <= start || pgoff + (size >> 12) < pgoff)
+		return -EINVAL;
+	v = mm_find(current->mm, start);
+	if (!v || v->start > start || !(v->flags & MAP_SHARED) || !v->file || !v->file->ops || !v->file->ops->mmap)
+		return -EINVAL;
+	/* The range may span several mappings of the same file and rights. */
+	file = v->file;
+	bits = v->prot;
+	for (at = v->end; at < start + size; at = v->end) {
+		v = vma_next(current->mm, v);
+		if (!v || v->start != at || v->file != file || v->prot != bits)
+			return -EINVAL;
+	}
+	file_get(file);
+	r = do_mmap(current->mm, current->host, start, size, bits,
+		    MAP_SHARED | MAP_FIXED | MAP_POPULATE | (int)(flags & MAP_NONBLOCK), file, pgoff << 12);
+	file_put(file);
+	return r < 0 ? r : 0;
+}
+
 int64_t sys_msync(uint64_t addr, size_t length, int flags)
 {
 	uint64_t end, at = addr;

@@ -1,4 +1,5 @@
 /* poll, ppoll, select, pselect6: copying, time-outs, masks and restarts around the engine in fs/poll.c. */
+#include <sys/personality.h>
 #include "syscalls/table.h"
 #include <errno.h>
 #include <poll.h>
@@ -111,7 +112,7 @@ static int64_t finish(int64_t r, uaddr_t ts, bool timeval, uint64_t deadline)
 {
 	if (r == -ERESTARTSYS)
 		r = -ERESTARTNOHAND;
-	if (uaddr_null(ts) || !deadline)
+	if (uaddr_null(ts) || !deadline || (current->personality & STICKY_TIMEOUTS))
 		return r;
 	uint64_t now = now_mono_ns(), left = deadline > now ? deadline - now : 0;
 	int64_t t[2] = {(int64_t)(left / NSEC_PER_SEC), (int64_t)(left % NSEC_PER_SEC)};

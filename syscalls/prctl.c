@@ -172,7 +172,7 @@ int64_t sys_prctl(int option, unsigned long a2, unsigned long a3, unsigned long 
 	case PR_CAP_AMBIENT:
 		return a4 || a5 ? -EINVAL : change_ambient(a2, a3);
 	case PR_SET_TIMERSLACK:
-		t->timer_slack = (long)a2 <= 0 ? 50000 : a2;
+		t->timer_slack = (long)a2 <= 0 ? t->default_slack : a2;
 		return 0;
 	case PR_GET_TIMERSLACK:
 		return (int64_t)t->timer_slack;

@@ -7,6 +7,7 @@
 #include "sentry/task/task.h"
 #include "sentry/base/util.h"
 #include <sched.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #ifndef SCHED_DEADLINE
@@ -94,7 +95,14 @@ static bool is_rt(int policy)
 	return policy == SCHED_FIFO || policy == SCHED_RR;
 }
 
-static int set_policy(pid_t pid, int policy, int prio)
+/* Runtime, deadline, period as __checkparam_dl wants them. */
+static bool dl_valid(const uint64_t *dl)
+{
+	return dl && dl[1] && dl[0] >= 1024 && !(dl[1] >> 63) && !(dl[2] >> 63) &&
+	       (!dl[2] || dl[2] >= dl[1]) && dl[1] >= dl[0];
+}
+
+static int set_policy(pid_t pid, int policy, int prio, const uint64_t *dl)
 {
 	struct task *t;
 	int p = policy & ~RESET_ON_FORK;
@@ -106,13 +114,23 @@ static int set_policy(pid_t pid, int policy, int prio)
 		return -ESRCH;
 	if (policy < 0)
 		p = t->sched_policy & ~RESET_ON_FORK;
-	if (p != SCHED_OTHER && p != SCHED_BATCH && p != SCHED_IDLE && !is_rt(p))
-		return p == SCHED_DEADLINE ? -EPERM : -EINVAL;
+	if (p != SCHED_OTHER && p != SCHED_BATCH && p != SCHED_IDLE && p != SCHED_DEADLINE && !is_rt(p))
+		return -EINVAL;
 	if (is_rt(p) ? prio < 1 || prio > 99 : prio != 0)
 		return -EINVAL;
-	/* DIFF: no thread of the guest may starve the host, whatever its capabilities say inside. */
-	if (is_rt(p) || !may_change(t))
+	if (p == SCHED_DEADLINE && !dl_valid(dl))
+		return -EINVAL;
+	/* DIFF: the policy is remembered but orders nothing: no thread of the guest may starve the host. */
+	if (p == SCHED_DEADLINE || is_rt(p)) {
+		bool keeps = p == (t->sched_policy & ~RESET_ON_FORK) && prio <= t->sched_prio;
+
+		if (!capable(CAP_SYS_NICE) && !keeps && (p == SCHED_DEADLINE || (uint64_t)prio > t->tg->rlim[RLIMIT_RTPRIO].cur))
+			return -EPERM;
+	}
+	if (!may_change(t))
 		return -EPERM;
+	if (dl)
+		memcpy(t->sched_dl, dl, sizeof t->sched_dl);
 	if (policy >= 0)
 		t->sched_policy = policy;
 	t->sched_prio = prio;
@@ -127,7 +145,7 @@ int64_t sys_sched_setscheduler(pid_t pid, int policy, uaddr_t param)
 		return -EINVAL;
 	if (copy_in_obj(prio, param))
 		return -EFAULT;
-	return set_policy(pid, policy, prio);
+	return set_policy(pid, policy, prio, NULL);
 }
 
 int64_t sys_sched_setparam(pid_t pid, uaddr_t param)
@@ -138,7 +156,7 @@ int64_t sys_sched_setparam(pid_t pid, uaddr_t param)
 		return -EINVAL;
 	if (copy_in_obj(prio, param))
 		return -EFAULT;
-	return set_policy(pid, -1, prio);
+	return set_policy(pid, -1, prio, NULL);
 }
 
 int64_t sys_sched_getscheduler(pid_t pid)
@@ -214,6 +232,11 @@ int64_t sys_sched_getattr(pid_t pid, uaddr_t attr, unsigned size, unsigned flags
 	a.nice = t->nice;
 	a.prio = (uint32_t)t->sched_prio;
 	a.util_max = 1024;
+	if (a.policy == SCHED_DEADLINE) {
+		a.runtime = t->sched_dl[0];
+		a.deadline = t->sched_dl[1];
+		a.period = t->sched_dl[2];
+	}
 	return copy_out(attr, &a, a.size);
 }
 
@@ -236,7 +259,8 @@ int64_t sys_sched_setattr(pid_t pid, uaddr_t attr, unsigned flags)
 		return -EFAULT;
 	if ((int)a.policy < 0)
 		return -EINVAL;
-	ret = set_policy(pid, (int)a.policy | (a.flags & 1 ? RESET_ON_FORK : 0), (int)a.prio);
+	ret = set_policy(pid, (int)a.policy | (a.flags & 1 ? RESET_ON_FORK : 0), (int)a.prio,
+			 (uint64_t[]){a.runtime, a.deadline, a.period ? a.period : a.deadline});
 	if (ret)
 		return ret;
 	t = target(pid);

@@ -89,6 +89,8 @@ static int64_t read_timex(uaddr_t buf)
 
 	if (copy_in_obj(tx, buf) < 0)
 		return -EFAULT;
+	if ((tx.modes & 0x8000) && !(tx.modes & 1)) /* ADJ_ADJTIME only with ADJ_OFFSET_SINGLESHOT */
+		return -EINVAL;
 	if (tx.modes && tx.modes != 0xa001 /* ADJ_OFFSET_SS_READ */)
 		return -EPERM;
 	tx = (struct l_timex){
@@ -193,9 +195,9 @@ int64_t sys_clock_nanosleep(int clockid, unsigned flags, uaddr_t req, uaddr_t re
 	uint64_t now, want;
 	int r;
 
-	if (clock_decode(clockid, &c) < 0 || clockid == L_CLOCK_THREAD_CPUTIME_ID)
+	if (clock_decode(clockid, &c) < 0)
 		return -EINVAL;
-	if (!c.can_sleep)
+	if (!c.can_sleep || clockid == L_CLOCK_THREAD_CPUTIME_ID)
 		return -EOPNOTSUPP;
 	if (copy_in_obj(ts, req) < 0)
 		return -EFAULT;

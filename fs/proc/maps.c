@@ -73,8 +73,9 @@ static void smaps_block(struct strbuf *s, const struct vma *v, const char *head_
 		      "Private_Dirty:  %8llu kB\nReferenced:     %8llu kB\nAnonymous:      %8llu kB\nLazyFree:              0 kB\n"
 		      "AnonHugePages:         0 kB\nShmemPmdMapped:        0 kB\nFilePmdMapped:         0 kB\n"
 		      "Shared_Hugetlb:        0 kB\nPrivate_Hugetlb:       0 kB\nSwap:                  0 kB\n"
-		      "SwapPss:               0 kB\nLocked:                0 kB\n",
-		      rss, rss, clean ? 0 : rss, clean ? rss : 0, clean ? 0 : rss, rss, v->file ? 0 : rss);
+		      "SwapPss:               0 kB\nLocked:         %8llu kB\n",
+		      rss, rss, clean ? 0 : rss, clean ? rss : 0, clean ? 0 : rss, rss, v->file ? 0 : rss,
+		      v->flags & MAP_LOCKED ? rss : 0);
 	if (head_name)
 		strbuf_printf(s, "THPeligible:           0\nVmFlags:%s%s%s%s mr mw me sd \n", v->prot & PROT_READ ? " rd" : "",
 			      v->prot & PROT_WRITE ? " wr" : "", v->prot & PROT_EXEC ? " ex" : "",

@@ -183,6 +183,28 @@ static long store_oom_adj(const struct pnode *n, const char *text, size_t size)
 	return (long)size;
 }
 
+static int show_slack(const struct pnode *n, struct strbuf *s)
+{
+	struct task *t = pnode_task(n);
+	if (!t)
+		return -ESRCH;
+	strbuf_printf(s, "%llu\n", (unsigned long long)t->timer_slack);
+	return 0;
+}
+
+static long store_slack(const struct pnode *n, const char *text, size_t size)
+{
+	struct task *t = pnode_task(n);
+	if (!t)
+		return -ESRCH;
+	char *end;
+	unsigned long v = strtoul(text, &end, 10);
+	if (end == text || (*end && *end != '\n'))
+		return -EINVAL;
+	t->timer_slack = v ? v : t->default_slack;
+	return (long)size;
+}
+
 static int show_oom_score(const struct pnode *n, struct strbuf *s)
 {
 	strbuf_puts(s, "0\n");
@@ -347,6 +369,7 @@ static bool next_task(const struct pnode *n, unsigned from, unsigned *number)
 	{"oom_adj", P_FILE, 0644, false, show_oom_score},                                          \
 	{"oom_score", P_FILE, 0444, false, show_oom_score},                                        \
 	{"oom_score_adj", P_FILE, 0644, false, show_oom_adj, store_oom_adj},                       \
+	{"timerslack_ns", P_FILE, 0666, true, show_slack, store_slack},                            \
 	{"personality", P_FILE, 0400, true, show_personality},                                     \
 	{"root", P_MAGIC, 0777, true, .follow = follow_root},                                      \
 	{"schedstat", P_FILE, 0444, false, show_schedstat},                                        \

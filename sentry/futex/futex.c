@@ -5,6 +5,7 @@
 #include "sentry/futex/futex.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/mman.h>
 #include "fs/vfs.h"
 #include "sentry/base/util.h"
@@ -46,7 +47,11 @@ int futex_key_of(uaddr_t word, bool shared, struct futex_key *k)
 	if (!shared)
 		return 0;
 	v = mm_find(current->mm, word.a);
-	if (!v || v->start > word.a)
+	if (!v || v->start > word.a || !v->prot)
+		return -EFAULT;
+	/* Beyond the end of its file a mapping has no page to name. */
+	if (v->file && v->file->inode && S_ISREG(v->file->inode->mode) &&
+	    v->off + (word.a - v->start) >= PAGE_UP(v->file->inode->size))
 		return -EFAULT;
 	/* Memory of one process only is the same word by either kind of key. */
 	if (!(v->flags & MAP_SHARED) || !v->file)

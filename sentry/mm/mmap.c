@@ -158,12 +158,15 @@ static int64_t map_locked(struct mm *mm, struct plat_thread *t, uint64_t addr, u
 		object = file_get(file);
 	}
 	if (shared && host_fd < 0) {
+		bool may_write = !object || object->can_write;
+
 		/* Anonymous (or /dev/zero): pages shared with future children, identified by an object. */
 		if (object)
 			file_put(object);
 		object = shmem_file(size);
 		if (!object)
 			return -ENOMEM;
+		object->can_write = may_write; /* for a later mprotect */
 		off = 0;
 	}
 	r = spares_fill(&spares, 3);

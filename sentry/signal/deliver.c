@@ -2,6 +2,7 @@
  * Delivery, on the task's own fiber before it returns to its guest: stops, default actions, handlers, and what
  * becomes of an interrupted call. Follows get_signal and handle_signal of Linux.
  */
+#include <sys/resource.h>
 #include "sentry/signal/signal.h"
 #include "sentry/task/task.h"
 #include "sentry/trace/trace.h"
@@ -96,8 +97,11 @@ static int next_handled(struct task *t, struct l_sigaction *act, struct l_siginf
 			log_info("pid %d (%s) ends by signal %d code %d addr %#lx rip %#lx", tg->pid, t->comm, signo,
 				 info->code, (unsigned long)info->fault.addr, r ? (unsigned long)r->rip : 0);
 		}
-		/* DIFF: no core is written, so the core bit of the wait status is never set. */
-		tgroup_exit(tg, signo);
+		/* DIFF: the core itself is not written; the wait status says what Linux would say with the limit given. */
+		if ((SIGBIT(signo) & SIG_MASK_CORE) && tg->dumpable && tg->rlim[RLIMIT_CORE].cur)
+			tgroup_exit(tg, signo | 0x80);
+		else
+			tgroup_exit(tg, signo);
 	}
 }
 

@@ -3,6 +3,7 @@
  * thread that will run the child. The child appears in the tables only when nothing can fail any more, with no
  * sleep between that point and its first run.
  */
+#include <sched.h>
 #include "sentry/task/task.h"
 #include "sentry/fiber.h"
 #include "sentry/kernel.h"
@@ -14,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#define SCHED_RESET_ON_FORK_ 0x40000000 /* the C library hides these two */
+#define SCHED_DEADLINE_ 6
 
 /* A pidfd for TG; the descriptor is not installed yet (fs/pidfd). *OUT counted. */
 __attribute__((weak)) int pidfd_new_file(struct tgroup *tg, int flags, struct file **out);
@@ -110,10 +113,19 @@ static int copy_task(struct task *t, const struct clone_args_k *a)
 	t->nice = me->nice;
 	t->sched_policy = me->sched_policy;
 	t->sched_prio = me->sched_prio;
+	if (me->sched_policy & SCHED_RESET_ON_FORK_) { /* sched_fork */
+		int p = me->sched_policy & ~SCHED_RESET_ON_FORK_;
+
+		t->sched_policy = p == SCHED_FIFO || p == SCHED_RR || p == SCHED_DEADLINE_ ? SCHED_OTHER : p;
+		t->sched_prio = 0;
+		t->nice = t->nice < 0 || t->sched_policy != p ? 0 : t->nice;
+	} else if (me->sched_policy == SCHED_DEADLINE_) {
+		return -EAGAIN;
+	}
 	t->cpu_mask = me->cpu_mask;
 	t->personality = me->personality;
 	t->no_new_privs = me->no_new_privs;
-	t->timer_slack = me->timer_slack;
+	t->timer_slack = t->default_slack = me->timer_slack;
 	if (a->flags & CLONE_CHILD_CLEARTID)
 		t->clear_tid = a->child_tid;
 	t->files = (a->flags & CLONE_FILES) ? fdtable_get(me->files) : fdtable_dup(me->files);

@@ -35,7 +35,7 @@ struct task *task_new(struct tgroup *tg)
 	t->state = TASK_RUNNING;
 	t->cur_nr = -1;
 	t->altstack_flags = SS_DISABLE;
-	t->timer_slack = 50000;
+	t->timer_slack = t->default_slack = 50000;
 	t->start_ns = now_boot_ns();
 	return t;
 }

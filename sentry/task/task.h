@@ -127,7 +127,8 @@ struct task {
 	uint64_t personality;
 	int pdeath_signal;
 	bool no_new_privs;
-	uint64_t timer_slack;
+	uint64_t timer_slack, default_slack; /* the latter: the creator's at clone, what PR_SET_TIMERSLACK 0 goes back to */
+	uint64_t sched_dl[3];      /* SCHED_DEADLINE: runtime, deadline, period */
 	uint64_t start_ns;
 	struct user_count *user;   /* counted: what its real uid holds (RLIMIT_NPROC, RLIMIT_SIGPENDING) */
 };

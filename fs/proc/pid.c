@@ -363,7 +363,7 @@ static bool next_task(const struct pnode *n, unsigned from, unsigned *number)
 	{"fd", P_DIR, 0500, true, .find = find_fd, .next = next_fd},                               \
 	{"fdinfo", P_DIR, 0555, true, .find = find_fdinfo, .next = next_fd},                       \
 	{"gid_map", P_FILE, 0644, false, show_id_map}, {"io", P_FILE, 0400, true, show_io},        \
-	{"limits", P_FILE, 0444, false, show_limits}, {"maps", P_FILE, 0444, true, show_maps},     \
+	{"limits", P_FILE, 0444, false, show_limits}, {"maps", P_FILE, 0444, true, show_maps, .ioctl = maps_ioctl},     \
 	{"mountinfo", P_FILE, 0444, false, show_mountinfo},                                        \
 	{"mounts", P_FILE, 0444, false, show_mounts},                                              \
 	{"oom_adj", P_FILE, 0644, false, show_oom_score},                                          \

@@ -22,6 +22,7 @@ struct pentry {
 	/* The whole content, made afresh whenever it is read from offset 0. 0 or -errno. */
 	int (*show)(const struct pnode *n, struct strbuf *s);
 	long (*store)(const struct pnode *n, const char *text, size_t size); /* bytes taken or -errno */
+	int64_t (*ioctl)(const struct pnode *n, unsigned cmd, uint64_t arg); /* NULL: -ENOTTY */
 	int (*follow)(const struct pnode *n, struct path *out);
 	const struct pentry *sub; /* ended by an entry without name */
 	/* Dynamic children: the entry and number for NAME, or NULL; and the listing, in rising numbers >= *FROM. */
@@ -59,6 +60,7 @@ int show_mountinfo(const struct pnode *n, struct strbuf *s);
 int show_mountstats(const struct pnode *n, struct strbuf *s);
 int show_cpuinfo(const struct pnode *n, struct strbuf *s);
 int show_maps(const struct pnode *n, struct strbuf *s);
+int64_t maps_ioctl(const struct pnode *n, unsigned cmd, uint64_t arg);
 int show_smaps(const struct pnode *n, struct strbuf *s);
 int show_smaps_rollup(const struct pnode *n, struct strbuf *s);
 int show_status(const struct pnode *n, struct strbuf *s);

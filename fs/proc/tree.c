@@ -122,7 +122,15 @@ static int64_t p_llseek(struct file *f, int64_t off, int whence)
 	return (int64_t)f->pos;
 }
 
-static const struct file_ops file_fops = {.read = p_read, .write = p_write, .llseek = p_llseek, .release = p_release};
+static int64_t p_ioctl(struct file *f, unsigned cmd, uint64_t arg)
+{
+	struct pnode *n = f->inode->priv;
+
+	return n->e->ioctl ? n->e->ioctl(n, cmd, arg) : -ENOTTY;
+}
+
+static const struct file_ops file_fops = {
+	.read = p_read, .write = p_write, .llseek = p_llseek, .ioctl = p_ioctl, .release = p_release};
 
 /* --- directories ----------------------------------------------------------------------------------------------------- */
 static uint64_t node_ino(const struct pnode *n)

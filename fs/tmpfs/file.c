@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include "fs/tmpfs/tmpfs.h"
 #include "sentry/base/util.h"
+#include "sentry/mm/mm.h"
+#include "sentry/task/task.h"
 
 static long tmpfs_file_read(struct file *f, struct uio *u, uint64_t *pos)
 {
@@ -103,6 +105,27 @@ static int tmpfs_fallocate(struct file *f, int mode, uint64_t off, uint64_t size
 	return r;
 }
 
+/* Does any process have I mapped so that it could write to it? Asked for when it is sealed, so all are looked at. */
+static bool mapped_writable(const struct inode *i)
+{
+	struct tgroup *tg;
+
+	for (pid_t from = 0; (tg = tgroup_next(from)); from = tg->pid + 1) {
+		struct task *t;
+
+		/* Threads share the mm of one that still has it; a leader may be gone already. */
+		list_for_each(t, &tg->tasks, tg_node)
+			if (t->mm)
+				break;
+		if (&t->tg_node == &tg->tasks)
+			continue;
+		for (struct vma *v = mm_first(t->mm); v; v = vma_next(t->mm, v))
+			if (v->file && v->file->inode == i && (v->flags & MAP_SHARED) && v->file->can_write)
+				return true;
+	}
+	return false;
+}
+
 static int64_t tmpfs_fcntl(struct file *f, unsigned cmd, uint64_t arg)
 {
 	struct tmpfs_inode *ti = TI(f->inode);
@@ -117,6 +140,8 @@ static int64_t tmpfs_fcntl(struct file *f, unsigned cmd, uint64_t arg)
 			return -EINVAL;
 		if (ti->seals & F_SEAL_SEAL)
 			return -EPERM;
+		if ((arg & F_SEAL_WRITE) && !(ti->seals & F_SEAL_WRITE) && mapped_writable(f->inode))
+			return -EBUSY;
 		ti->seals |= (unsigned)arg;
 		return 0;
 	}

@@ -95,6 +95,9 @@ static void seals(void)
 	char *p;
 
 	CHECK_EQ(ftruncate(fd, 4096), 0);
+	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK_ERR(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), EBUSY);
+	munmap(p, 4096);
 	CHECK_EQ(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0);
 	p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
 	if (p != MAP_FAILED)
@@ -102,6 +105,40 @@ static void seals(void)
 	p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
 	CHECK_EQ(mprotect(p, 4096, PROT_READ | PROT_WRITE), 0);
 	p[0] = 1;
+}
+
+/* PROCMAP_QUERY (Linux 6.11): the mapping at an address. */
+static void map_query(void)
+{
+	struct {
+		uint64_t size, query_flags, query_addr, start, end, flags, page_size, offset, inode;
+		uint32_t major, minor, name_size, build_id_size;
+		uint64_t name, build_id;
+	} q = {.size = sizeof(q)};
+	char name[512];
+	int fd = open("/proc/self/maps", O_RDONLY);
+
+	q.query_addr = (uint64_t)(uintptr_t)&map_query;
+	q.name = (uint64_t)(uintptr_t)name;
+	q.name_size = sizeof(name);
+	CHECK_EQ(ioctl(fd, _IOWR('f', 17, q), &q), 0);
+	CHECK(q.start <= q.query_addr && q.query_addr < q.end);
+	CHECK_EQ(q.flags, 5); /* read, execute */
+	CHECK_EQ(q.page_size, 4096);
+	CHECK_EQ(q.name_size, strlen(name) + 1);
+	q.query_flags = 2;
+	CHECK_ERR(ioctl(fd, _IOWR('f', 17, q), &q), ENOENT);
+	q.query_flags = 64;
+	CHECK_ERR(ioctl(fd, _IOWR('f', 17, q), &q), EINVAL);
+	q.size = 8;
+	CHECK_ERR(ioctl(fd, _IOWR('f', 17, q), &q), EINVAL);
+	q.query_flags = 0;
+	q.size = sizeof(q);
+	q.query_addr = 0;
+	CHECK_ERR(ioctl(fd, _IOWR('f', 17, q), &q), ENOENT);
+	q.query_flags = 16;
+	q.name_size = 1;
+	CHECK_ERR(ioctl(fd, _IOWR('f', 17, q), &q), ENAMETOOLONG);
 }
 
 int main(void)
@@ -113,5 +150,6 @@ int main(void)
 	holes(12288);
 	holes(1 << 20);
 	seals();
+	map_query();
 	return check_done();
 }

@@ -309,6 +309,38 @@ static const struct pentry sys_fs[] = {
 	RO("protected_symlinks", sc_one), RO("suid_dumpable", sc_zero), {0}};
 static const struct pentry sys_net_core[] = {RO("somaxconn", sc_somaxconn), {0}};
 static const struct pentry sys_net[] = {DIR("core", sys_net_core), {0}};
+/* What a program may rely on here, in the names of Linux's configuration; a gzip file of one stored block. */
+static const char config_text[] =
+	"#\n# ward: what this kernel offers\n#\n"
+	"CONFIG_64BIT=y\nCONFIG_X86=y\nCONFIG_X86_64=y\nCONFIG_MMU=y\nCONFIG_SMP=y\nCONFIG_MULTIUSER=y\n"
+	"CONFIG_SYSVIPC=y\nCONFIG_CROSS_MEMORY_ATTACH=y\nCONFIG_POSIX_TIMERS=y\nCONFIG_HIGH_RES_TIMERS=y\n"
+	"CONFIG_PRINTK=y\nCONFIG_FUTEX=y\nCONFIG_FUTEX_PI=y\nCONFIG_EPOLL=y\nCONFIG_SIGNALFD=y\n"
+	"CONFIG_TIMERFD=y\nCONFIG_EVENTFD=y\nCONFIG_SHMEM=y\nCONFIG_ADVISE_SYSCALLS=y\nCONFIG_KCMP=y\n"
+	"CONFIG_MEMFD_CREATE=y\nCONFIG_BINFMT_ELF=y\nCONFIG_BINFMT_SCRIPT=y\nCONFIG_FILE_LOCKING=y\n"
+	"CONFIG_INOTIFY_USER=y\nCONFIG_PROC_FS=y\nCONFIG_PROC_SYSCTL=y\nCONFIG_SYSFS=y\nCONFIG_TMPFS=y\n"
+	"CONFIG_TMPFS_XATTR=y\nCONFIG_OVERLAY_FS=y\nCONFIG_TTY=y\nCONFIG_UNIX98_PTYS=y\n"
+	"CONFIG_HZ=100\n";
+
+static int show_config(const struct pnode *n, struct strbuf *s)
+{
+	const uint16_t size = sizeof config_text - 1, inverse = (uint16_t)~size;
+	uint32_t crc = ~0u, length = size;
+
+	for (size_t i = 0; i < size; i++) {
+		crc ^= (uint8_t)config_text[i];
+		for (int b = 0; b < 8; b++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+	}
+	crc = ~crc;
+	strbuf_add(s, "\x1f\x8b\x08\0\0\0\0\0\0\x03\x01", 11);
+	strbuf_add(s, &size, 2);
+	strbuf_add(s, &inverse, 2);
+	strbuf_add(s, config_text, size);
+	strbuf_add(s, &crc, 4);
+	strbuf_add(s, &length, 4);
+	return 0;
+}
+
 static const struct pentry sysvipc_entries[] = {RO("msg", show_msg), RO("sem", show_sem), RO("shm", show_shm), {0}};
 static const struct pentry sys_entries[] = {
 	DIR("fs", sys_fs), DIR("kernel", sys_kernel), DIR("net", sys_net), DIR("vm", sys_vm), {0}};
@@ -317,6 +349,7 @@ const struct pentry proc_static[] = {
 	{"self", P_LINK, 0777, false, show_self},
 	{"thread-self", P_LINK, 0777, false, show_thread_self},
 	RO("cmdline", show_kernel_cmdline),
+	RO("config.gz", show_config),
 	RO("cpuinfo", show_cpuinfo),
 	RO("devices", show_devices),
 	RO("diskstats", show_diskstats),

@@ -42,7 +42,8 @@ static long copy(struct plat_thread *t, void *buf, uint64_t addr, size_t size, b
 		return 0;
 	if (have_vmread) {
 		struct iovec l = {buf, size}, r = {(void *)addr, size};
-		long n = syscall(out ? SYS_process_vm_writev : SYS_process_vm_readv, t->tid, &l, 1, &r, 1, 0);
+		/* Full words: the last argument travels on the stack, where the upper half of an int is anything. */
+		long n = syscall(out ? SYS_process_vm_writev : SYS_process_vm_readv, (long)t->tid, &l, 1ul, &r, 1ul, 0ul);
 
 		return n > 0 ? n : -EFAULT;
 	}

@@ -256,7 +256,7 @@ int plat_start(struct err *e)
 	char probe;
 	struct iovec l = {&probe, 1}, rv = {(void *)STUB_BASE, 1};
 
-	if (have_vmread && syscall(SYS_process_vm_readv, zygote->tid, &l, 1, &rv, 1, 0) != 1) {
+	if (have_vmread && syscall(SYS_process_vm_readv, zygote->tid, &l, 1ul, &rv, 1ul, 0ul) != 1) {
 		have_vmread = false;
 		log_info("process_vm_readv is not permitted here: the stub copies instead (slower)");
 	}

@@ -82,7 +82,11 @@ int vfs_create(const struct path *dir, const char *name, uint32_t mode, struct d
 
 	if (r < 0)
 		return r;
-	r = di->ops->create ? di->ops->create(di, name, mode, &i) : -EACCES;
+	/* Linux's procfs fails the lookup of a missing name itself, so that creating there is ENOENT, not EACCES. */
+	if (di->ops->create)
+		r = di->ops->create(di, name, mode, &i);
+	else
+		r = !strcmp(di->sb->fstype, "proc") ? -ENOENT : -EACCES;
 	if (r < 0) {
 		dentry_put(d);
 		return r;

@@ -47,6 +47,8 @@ static int may_delete(const struct path *dir, struct dentry *d, int is_dir)
 	r = inode_permission(i, MAY_WRITE | MAY_EXEC);
 	if (r < 0)
 		return r;
+	if ((i->fsflags & INODE_APPEND) || (v->fsflags & (INODE_APPEND | INODE_IMMUTABLE)))
+		return -EPERM;
 	if ((i->mode & S_ISVTX) && current && current->cred->fsuid != v->uid && current->cred->fsuid != i->uid &&
 	    !capable(CAP_FOWNER))
 		return -EPERM;
@@ -209,7 +211,7 @@ int vfs_link(const struct path *old, const struct path *dir, const char *name)
 		return r;
 	if (old->mnt != dir->mnt || i->sb != di->sb)
 		r = -EXDEV;
-	else if (S_ISDIR(i->mode) || !di->ops->link)
+	else if (S_ISDIR(i->mode) || !di->ops->link || (i->fsflags & (INODE_APPEND | INODE_IMMUTABLE)))
 		r = -EPERM;
 	else if (i->nlink >= MAX_LINKS)
 		r = -EMLINK;
@@ -358,6 +360,13 @@ int vfs_setattr(const struct path *p, struct iattr *a)
 		return -ENOENT;
 	if (path_readonly(p))
 		return -EROFS;
+	if (i->fsflags & (INODE_IMMUTABLE | INODE_APPEND) && !(a->valid & ATTR_FORCE)) { /* may_setattr */
+		bool touch = a->valid & ATTR_TOUCH;
+
+		if ((a->valid & (ATTR_MODE | ATTR_UID | ATTR_GID)) || (!touch && (a->valid & (ATTR_ATIME | ATTR_MTIME))) ||
+		    (touch && (i->fsflags & INODE_IMMUTABLE)))
+			return -EPERM;
+	}
 	if ((a->valid & ATTR_KILL_PRIV) && !S_ISDIR(i->mode) && !(a->valid & ATTR_MODE)) {
 		uint32_t drop = inode_privs_to_drop(i);
 
@@ -395,6 +404,8 @@ int vfs_truncate(const struct path *p, uint64_t size)
 	r = path_readonly(p) ? -EROFS : inode_permission(i, MAY_WRITE);
 	if (r < 0)
 		return r;
+	if (i->fsflags & INODE_APPEND)
+		return -EPERM;
 	if (i->write_count < 0)
 		return -ETXTBSY;
 	r = i->leases ? lease_break(i, O_WRONLY) : 0;

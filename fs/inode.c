@@ -160,6 +160,8 @@ int inode_permission(struct inode *i, int mask)
 {
 	if ((mask & MAY_WRITE) && i->sb->readonly && (S_ISREG(i->mode) || S_ISDIR(i->mode) || S_ISLNK(i->mode)))
 		return -EROFS;
+	if ((mask & MAY_WRITE) && (i->fsflags & INODE_IMMUTABLE))
+		return -EPERM;
 	if (i->ops && i->ops->permission)
 		return i->ops->permission(i, mask);
 	return inode_permission_generic(i, mask);

@@ -54,6 +54,8 @@ static int may_open(const struct path *p, int flags)
 	r = inode_permission(i, mask);
 	if (r < 0)
 		return r;
+	if ((i->fsflags & INODE_APPEND) && (((flags & O_ACCMODE) != O_RDONLY && !(flags & O_APPEND)) || (flags & O_TRUNC)))
+		return -EPERM;
 	if ((flags & O_NOATIME) && !inode_owner_or_capable(i))
 		return -EPERM;
 	if ((mask & MAY_WRITE) && (mflags & MS_RDONLY) && S_ISREG(i->mode))

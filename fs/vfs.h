@@ -99,6 +99,7 @@ struct inode_ops {
 	int (*follow)(struct inode *, struct path *out);
 	int (*getattr)(struct inode *, struct kstat *);  /* NULL: generic from the inode's fields */
 	int (*setattr)(struct inode *, const struct iattr *); /* permission already checked */
+	int (*setflags)(struct inode *, uint32_t flags); /* FS_IOC_SETFLAGS: store i->fsflags. NULL: -ENOTTY */
 	int (*permission)(struct inode *, int mask);     /* NULL: generic by mode and cred; MAY_* */
 	/* Make F (already filled with path, inode, flags) usable: set f->ops / f->priv. NULL: f->ops = i->fops. */
 	int (*open)(struct inode *, struct file *f);
@@ -118,6 +119,9 @@ struct inode {
 	struct superblock *sb;      /* counted */
 	uint64_t ino;
 	uint32_t mode, uid, gid, nlink;
+	uint32_t fsflags;           /* FS_*_FL; these two are kept to everywhere: */
+#define INODE_IMMUTABLE 0x10u   /* FS_IMMUTABLE_FL */
+#define INODE_APPEND 0x20u      /* FS_APPEND_FL */
 	uint64_t size, rdev;
 	uint64_t host_blocks;       /* space used on the host in 512-byte units; 0: as the size says */
 	struct ktime atime, mtime, ctime, btime;

@@ -97,6 +97,8 @@ static int64_t setfl(struct file *f, int fd, int arg)
 {
 	const int can = O_APPEND | O_DIRECT | O_NOATIME | O_NONBLOCK;
 
+	if (((arg ^ f->flags) & O_APPEND) && (f->inode->fsflags & INODE_APPEND))
+		return -EPERM;
 	if ((arg & O_NOATIME) && !(f->flags & O_NOATIME) && !inode_owner_or_capable(f->inode))
 		return -EPERM;
 	if (f->ops->setfl) {

@@ -193,6 +193,8 @@ int64_t sys_ftruncate(int fd, int64_t length)
 		return -EBADF;
 	if (!S_ISREG(f->inode->mode) || !f->can_write)
 		return -EINVAL;
+	if (f->inode->fsflags & INODE_APPEND)
+		return -EPERM;
 	if (a.size > f->inode->size && a.size > current->tg->rlim[RLIMIT_FSIZE].cur) {
 		signal_send_task(current, SIGXFSZ, NULL);
 		return -EFBIG;

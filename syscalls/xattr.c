@@ -28,6 +28,8 @@ static int name_in(char *name, uaddr_t u)
 /* May NAME be used on I? WRITE: set or remove. */
 static int allowed(struct inode *i, const char *name, bool write)
 {
+	if (write && (i->fsflags & (INODE_IMMUTABLE | INODE_APPEND)))
+		return -EPERM;
 	if (!strncmp(name, "user.", 5)) {
 		if (!S_ISREG(i->mode) && !S_ISDIR(i->mode))
 			return write ? -EPERM : -ENODATA;

@@ -33,6 +33,7 @@ void ovl_sync(struct inode *i)
 	i->nlink = r->nlink;
 	i->size = r->size;
 	i->rdev = r->rdev;
+	i->fsflags = r->fsflags;
 	i->atime = r->atime;
 	i->mtime = r->mtime;
 	i->ctime = r->ctime;
@@ -398,6 +399,17 @@ static int ovl_getattr(struct inode *i, struct kstat *st)
 	return r;
 }
 
+static int ovl_setflags(struct inode *i, uint32_t flags)
+{
+	int r = ovl_copy_up(i, UINT64_MAX);
+
+	if (r == 0)
+		r = OI(i)->upper->ops->setflags ? OI(i)->upper->ops->setflags(OI(i)->upper, flags) : -ENOTTY;
+	if (r == 0)
+		ovl_sync(i);
+	return r;
+}
+
 static int ovl_setattr(struct inode *i, const struct iattr *a)
 {
 	int r = ovl_copy_up(i, a->valid & ATTR_SIZE ? a->size : UINT64_MAX);
@@ -439,7 +451,7 @@ static int ovl_removexattr(struct inode *i, const char *name)
 static const struct inode_ops ovl_ops = {
 	.lookup = ovl_lookup, .create = ovl_create, .mkdir = ovl_create, .symlink = ovl_symlink, .mknod = ovl_mknod,
 	.link = ovl_link, .unlink = ovl_unlink, .rmdir = ovl_rmdir, .rename = ovl_rename, .readlink = ovl_readlink,
-	.getattr = ovl_getattr, .setattr = ovl_setattr, .open = ovl_open, .getxattr = ovl_getxattr,
+	.getattr = ovl_getattr, .setattr = ovl_setattr, .setflags = ovl_setflags, .open = ovl_open, .getxattr = ovl_getxattr,
 	.setxattr = ovl_setxattr, .listxattr = ovl_listxattr, .removexattr = ovl_removexattr,
 	.tmpfile = ovl_tmpfile, .evict = ovl_evict,
 };

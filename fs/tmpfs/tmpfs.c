@@ -339,6 +339,16 @@ static int tmpfs_getattr(struct inode *i, struct kstat *st)
 	return 0;
 }
 
+/* immutable, append-only, nodump, noatime (SHMEM_FL_USER_MODIFIABLE) */
+static int tmpfs_setflags(struct inode *i, uint32_t flags)
+{
+	if (flags & ~0xf0u)
+		return -EOPNOTSUPP;
+	i->fsflags = flags;
+	i->ctime = ktime_now();
+	return 0;
+}
+
 static int tmpfs_setattr(struct inode *i, const struct iattr *a)
 {
 	if (a->valid & ATTR_SIZE) {
@@ -451,6 +461,7 @@ const struct inode_ops tmpfs_inode_ops = {
 	.lookup = tmpfs_lookup, .create = tmpfs_create, .mkdir = tmpfs_create, .symlink = tmpfs_symlink,
 	.mknod = tmpfs_mknod, .link = tmpfs_link, .unlink = tmpfs_unlink, .rmdir = tmpfs_rmdir,
 	.rename = tmpfs_rename, .readlink = tmpfs_readlink, .getattr = tmpfs_getattr, .setattr = tmpfs_setattr,
+	.setflags = tmpfs_setflags,
 	.getxattr = tmpfs_getxattr, .setxattr = tmpfs_setxattr, .listxattr = tmpfs_listxattr,
 	.removexattr = tmpfs_removexattr, .tmpfile = tmpfs_tmpfile, .evict = tmpfs_evict,
 };

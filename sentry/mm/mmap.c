@@ -84,6 +84,8 @@ static int check_file(struct file *file, int prot, int flags)
 	if (type == MAP_SHARED || type == MAP_SHARED_VALIDATE) {
 		if ((prot & PROT_WRITE) && !file->can_write)
 			return -EACCES;
+		if (file->can_write && (file->inode->fsflags & INODE_APPEND))
+			return -EACCES;
 	} else if (type != MAP_PRIVATE) {
 		return -EINVAL;
 	}

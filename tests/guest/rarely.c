@@ -1,5 +1,6 @@
 /* Calls that few programs make: kcmp, sysfs, ustat, signals by an open /proc/PID, termio, holes of small files, seals. */
 #include "check.h"
+#include <linux/fs.h>
 #include <linux/kcmp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -141,6 +142,33 @@ static void map_query(void)
 	CHECK_ERR(ioctl(fd, _IOWR('f', 17, q), &q), ENAMETOOLONG);
 }
 
+static int refused(long r, int error)
+{
+	return r < 0 && errno == error;
+}
+
+/* Append-only and immutable files. One check: who runs this natively may lack the right to make them. */
+static void bound_files(void)
+{
+	int fd = open("bound", O_RDWR | O_CREAT, 0600), flags = 0, ok = 1;
+
+	if (ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0) {
+		flags |= FS_APPEND_FL;
+		if (ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0) {
+			ok = ok && refused(open("bound", O_WRONLY), EPERM) && refused(truncate("bound", 0), EPERM);
+			ok = ok && refused(unlink("bound"), EPERM) && refused(link("bound", "other"), EPERM);
+			ok = ok && open("bound", O_WRONLY | O_APPEND) >= 0;
+			flags = (flags & ~FS_APPEND_FL) | FS_IMMUTABLE_FL;
+			ok = ok && ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
+			ok = ok && refused(open("bound", O_WRONLY | O_APPEND), EPERM) && refused(chmod("bound", 0), EPERM);
+			ok = ok && refused(rename("bound", "other"), EPERM) && open("bound", O_RDONLY) >= 0;
+			flags &= ~FS_IMMUTABLE_FL;
+			ok = ok && ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0 && unlink("bound") == 0;
+		}
+	}
+	CHECK(ok);
+}
+
 int main(void)
 {
 	compare();
@@ -151,5 +179,6 @@ int main(void)
 	holes(1 << 20);
 	seals();
 	map_query();
+	bound_files();
 	return check_done();
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # --disk, --memory, --pids, --time where they bite.
 . "$(dirname "$0")/lib.sh"
-run run --disk 4M -- sh -c 'head -c 8000000 /dev/zero >/tmp/x; stat -c %s /tmp/x'
+run run --disk 4M -- sh -c 'yes | head -c 8000000 >/tmp/x; stat -c %s /tmp/x'
 is "disk: full at the limit" "$out $(grep -c 'No space' .err)" "4194304 1"
 run run --disk 4M -- sh -c 'head -c 3000000 /dev/zero >/tmp/x && head -c 3000000 /dev/zero >/dev/shm/y; echo $?
 	rm /tmp/x; head -c 3000000 /dev/zero >/dev/shm/y; echo $?'

@@ -2,6 +2,7 @@
 #include "syscalls/table.h"
 #include "sentry/fiber.h"
 #include "sentry/kernel.h"
+#include "sentry/time/timers.h"
 #include "sentry/task/task.h"
 #include "sentry/task/wait.h"
 #include "sentry/time/clock.h"
@@ -265,7 +266,7 @@ static int set_rlimit(struct tgroup *tg, unsigned res, const struct l_rlimit *n)
 	if (n->max > r->max && !capable(CAP_SYS_RESOURCE))
 		return -EPERM;
 	*r = *n;
-	return 0;
+	return res == RLIMIT_CPU ? timers_cpu_limit(tg) : 0;
 }
 
 int64_t sys_getrlimit(unsigned res, uaddr_t out)

@@ -4,6 +4,7 @@
  * sleep between that point and its first run.
  */
 #include <sched.h>
+#include "sentry/time/timers.h"
 #include "sentry/task/task.h"
 #include "sentry/fiber.h"
 #include "sentry/kernel.h"
@@ -277,6 +278,7 @@ int64_t do_clone(const struct clone_args_k *a)
 		tg->parent = (a->flags & CLONE_PARENT) ? me->tg->parent : me->tg;
 		tg->parent_tid = (a->flags & CLONE_PARENT) ? me->tg->parent_tid : me->tid;
 		tgroup_link(tg);
+		timers_cpu_limit(tg); /* short of memory the child goes unwatched until a limit is set again */
 		if (me->tg->pgrp)
 			tgroup_set_pgrp(tg, me->tg->pgrp);
 	} else {

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include "sentry/base/util.h"
 #include "sentry/task/task.h"
 #include "sentry/time/clock.h"
@@ -33,6 +34,8 @@ struct ptimer {
 	int overrun_last;      /* of the signal delivered last, while one is pending */
 	struct timer timer;
 };
+
+#define CPU_LIMIT_ID (-4) /* RLIMIT_CPU; interval timers are -1 to -3 */
 
 /* --- the clock a timer runs on ------------------------------------------------------------------------------ */
 static uint64_t ptimer_now(struct ptimer *p)
@@ -136,6 +139,8 @@ static void ptimer_notify(struct ptimer *p, uint64_t expired)
 		signal_send_group(p->tg, p->signo, &info);
 }
 
+static void cpu_limit_hit(struct ptimer *p, uint64_t cpu);
+
 static void ptimer_fire(struct timer *t)
 {
 	struct ptimer *p = container_of(t, struct ptimer, timer);
@@ -145,6 +150,10 @@ static void ptimer_fire(struct timer *t)
 		return;
 	if (now < p->deadline) { /* a CPU clock that has not come there yet */
 		ptimer_schedule(p);
+		return;
+	}
+	if (p->id == CPU_LIMIT_ID) {
+		cpu_limit_hit(p, now);
 		return;
 	}
 	if (p->interval) {
@@ -389,6 +398,47 @@ int itimer_set(struct tgroup *tg, int which, uint64_t value, uint64_t interval, 
 	if (!p)
 		return value ? -ENOMEM : 0;
 	return ptimer_arm(p, value ? ns_add(ptimer_now(p), value) : 0, interval);
+}
+
+/* --- RLIMIT_CPU ------------------------------------------------------------------------------------------------------ */
+int timers_cpu_limit(struct tgroup *tg)
+{
+	const struct l_rlimit *r = &tg->rlim[RLIMIT_CPU];
+	struct ptimer *p = ptimer_find(tg, CPU_LIMIT_ID);
+	uint64_t limit = MIN(r->cur, r->max);
+
+	if (limit == L_RLIM_INFINITY)
+		return p ? ptimer_arm(p, 0, 0) : 0;
+	if (!p) {
+		p = calloc(1, sizeof *p);
+		if (!p)
+			return -ENOMEM;
+		p->id = CPU_LIMIT_ID;
+		p->clock.kind = CLOCK_CPU_GROUP;
+		p->signo = SIGXCPU;
+		ptimer_link(tg, p, false);
+	}
+	/* A limit of nothing counts as one second, as in Linux. */
+	limit = MAX(limit, 1u);
+	return ptimer_arm(p, limit > NS_MAX / 1000000000u ? NS_MAX : limit * 1000000000u, 0);
+}
+
+/* SIGXCPU at the soft limit and every second from there, SIGKILL at the hard one (check_process_timers). */
+static void cpu_limit_hit(struct ptimer *p, uint64_t cpu)
+{
+	struct l_rlimit *r = &p->tg->rlim[RLIMIT_CPU];
+	uint64_t seconds = cpu / 1000000000u;
+
+	p->deadline = 0;
+	if (seconds >= r->max) {
+		signal_send_group(p->tg, SIGKILL, NULL);
+		return;
+	}
+	if (seconds >= r->cur) {
+		r->cur = seconds + 1;
+		signal_send_group(p->tg, SIGXCPU, NULL);
+	}
+	timers_cpu_limit(p->tg); /* cannot fail: a fired timer keeps its room in the heap */
 }
 
 /* --- life of the group -------------------------------------------------------------------------------------------- */

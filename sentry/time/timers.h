@@ -19,6 +19,9 @@ int itimer_set(struct tgroup *tg, int which, uint64_t value, uint64_t interval, 
 	       uint64_t *old_interval);
 int itimer_get(struct tgroup *tg, int which, uint64_t *value, uint64_t *interval);
 
+/* RLIMIT_CPU of TG was set or inherited: watch it. 0, -ENOMEM. */
+int timers_cpu_limit(struct tgroup *tg);
+
 /* POSIX timers of current's group. */
 int ptimer_create(int clockid, const struct l_sigevent *ev /* NULL: SIGALRM */, int *id);
 int ptimer_set(int id, unsigned flags, const struct l_itimerspec *value, struct l_itimerspec *old);

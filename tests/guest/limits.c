@@ -6,6 +6,22 @@
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
+/* CPU time: the soft limit's signal ends the child. */
+static void cpu_limit(void)
+{
+	struct rlimit r = {1, 3};
+	pid_t c = fork();
+	int st = 0;
+
+	if (!c) {
+		setrlimit(RLIMIT_CPU, &r);
+		for (volatile long i = 0;; i++)
+			;
+	}
+	CHECK(waitpid(c, &st, 0) == c);
+	CHECK(WIFSIGNALED(st) && WTERMSIG(st) == SIGXCPU);
+}
+
 int main(void)
 {
 	struct rlimit rl, was;
@@ -64,5 +80,6 @@ int main(void)
 	errno = 0;
 	CHECK(getpriority(PRIO_PROCESS, 0) != -1 || errno == 0);
 	CHECK_EQ(syscall(SYS_personality, 0xffffffff), 0);
+	cpu_limit();
 	return check_done();
 }

@@ -39,11 +39,12 @@ STUB_SRCS := $(wildcard sentry/platform/trap/stub/*.c sentry/platform/trap/stub/
 GEN := $(B)/gen/stub_filter.h $(B)/gen/confine_filter.h
 
 .PHONY: all check demo bench bench-quick install clean
+# build/ward is what was asked for last.
 all: $(B)/ward
+	@ln -sfn $(notdir $(B))/ward build/ward
 
 $(B)/ward: $(OBJS)
 	$(call Q,LD)$(CC) $(LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $(OBJS) $(LDLIBS)
-	@ln -sfn $(notdir $(B))/ward build/ward
 
 $(B)/%.o: %.c | $(GEN)
 	@mkdir -p $(@D)

@@ -113,7 +113,8 @@ int futex_cmpxchg(uaddr_t word, uint32_t old, uint32_t value)
 }
 
 /* --- waiting ------------------------------------------------------------------------------------------------------ */
-/* Queue a waiter when the word still holds its value. */
+/* Queue a waiter, then look whether the word still holds its value: reading guest memory may sleep (where the stub has to
+ * copy), and a wake of that time must find us queued. */
 static int wait_setup(const struct futex_wait_one *o, struct futex_waiter *w, struct waitq *q)
 {
 	uint32_t now;
@@ -121,14 +122,16 @@ static int wait_setup(const struct futex_wait_one *o, struct futex_waiter *w, st
 
 	if (r < 0)
 		return r;
-	if (futex_load(o->word, &now) < 0)
-		return -EFAULT;
-	if (now != o->value)
-		return -EAGAIN;
 	w->bitset = o->bitset;
 	w->q = q;
 	futex_enqueue(w);
-	return 0;
+	if (futex_load(o->word, &now) < 0)
+		r = -EFAULT;
+	else if (now != o->value)
+		r = -EAGAIN;
+	if (r < 0)
+		futex_dequeue(w);
+	return r;
 }
 
 int futex_wait_any(const struct futex_wait_one *o, unsigned count, uint64_t deadline)
@@ -145,11 +148,13 @@ int futex_wait_any(const struct futex_wait_one *o, unsigned count, uint64_t dead
 		list_init(&w[i].node);
 	for (i = 0; i < count && r == 0; i++)
 		r = wait_setup(&o[i], &w[i], &q);
-	while (r == 0 && woken < 0) {
-		r = wait_on(&q, deadline);
+	for (;;) {
 		for (i = 0; i < count && woken < 0; i++)
 			if (w[i].woken)
 				woken = (int)i;
+		if (woken >= 0 || r < 0)
+			break;
+		r = wait_on(&q, deadline);
 	}
 	for (i = 0; i < count; i++)
 		futex_dequeue(&w[i]);

@@ -1,5 +1,6 @@
 /* Copies between sentry and guest: the call's own window, else process_vm_*, else piece by piece by the stub. */
 #include "sentry/platform/trap/trap.h"
+#include "sentry/fiber.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -24,6 +25,9 @@ static long copy_by_stub(struct plat_thread *t, void *buf, uint64_t addr, uint32
 	t->state = THR_COPY;
 	thread_publish(t, ST_COPY);
 	thread_wait_event(t);
+	/* This sleep may lie between a caller's look at its condition and its own sleep (plat_park flushes outputs): a
+	 * wake-up that came meanwhile must not be lost, so the next sleep of this fiber ends at once. */
+	fiber_wake(fiber_self());
 	if (t->as->dead)
 		return -EFAULT;
 	t->state = THR_STOPPED;

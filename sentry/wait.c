@@ -1,5 +1,6 @@
 /* Wait queues and the sleep of a task inside a handler. */
 #include "sentry/wait.h"
+#include "sentry/base/log.h"
 #include "sentry/fiber.h"
 #include "sentry/loop.h"
 #include "sentry/platform/platform.h"
@@ -130,6 +131,32 @@ int wait_on(struct waitq *q, uint64_t deadline)
 int wait_on_killable(struct waitq *q, uint64_t deadline)
 {
 	return wait_one(q, deadline, true);
+}
+
+struct mutex_waiter {
+	struct waiter w;
+	struct fiber *fiber;
+};
+static void mutex_wake(struct waiter *w, uint32_t events)
+{
+	fiber_wake(container_of(w, struct mutex_waiter, w)->fiber);
+}
+void mutex_lock(struct mutex *m)
+{
+	while (m->held) {
+		struct mutex_waiter mw = {.w = {.fn = mutex_wake, .exclusive = true}, .fiber = fiber_self()};
+
+		waitq_add(&m->q, &mw.w);
+		fiber_block();
+		waitq_del(&mw.w);
+	}
+	m->held = true;
+}
+void mutex_unlock(struct mutex *m)
+{
+	BUG_ON(!m->held);
+	m->held = false;
+	waitq_wake_one(&m->q, 0);
 }
 
 void task_notify_signal(struct task *t)

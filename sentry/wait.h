@@ -49,6 +49,20 @@ int wait_sleep(uint64_t deadline);
 /* As wait_on, but only fatal signals interrupt (-EINTR then). */
 int wait_on_killable(struct waitq *q, uint64_t deadline);
 
+/* A lock for work that sleeps in the middle (an order to a stub). Not interruptible: the holder always comes back, since
+ * a dead stub ends its order too. Holders and sleepers are fibers. */
+struct mutex {
+	bool held;
+	struct waitq q;
+};
+static inline void mutex_init(struct mutex *m)
+{
+	m->held = false;
+	waitq_init(&m->q);
+}
+void mutex_lock(struct mutex *m);
+void mutex_unlock(struct mutex *m);
+
 /* T has something to look at (signal, exit): wakes it from an interruptible sleep, or kicks it out of guest code. */
 void task_notify_signal(struct task *t);
 

@@ -18,7 +18,7 @@ struct mm *mm_new(void)
 		return NULL;
 	mm->refs = 1;
 	list_init(&mm->vmas);
-	waitq_init(&mm->lock_q);
+	mutex_init(&mm->lock);
 	mm->mmap_base = GUEST_TASK_SIZE - (256ull << 20);
 	return mm;
 }
@@ -66,35 +66,14 @@ void mm_put(struct mm *mm)
 	free(mm);
 }
 
-struct lock_waiter {
-	struct waiter w;
-	struct fiber *fiber;
-};
-
-static void lock_wake(struct waiter *w, uint32_t events)
-{
-	fiber_wake(container_of(w, struct lock_waiter, w)->fiber);
-}
-
 void mm_lock(struct mm *mm)
 {
-	/* Not wait_on: a pending signal must not interrupt, the holder always finishes its order. */
-	while (mm->busy) {
-		struct lock_waiter lw = {.w = {.fn = lock_wake, .exclusive = true}, .fiber = fiber_self()};
-
-		list_init(&lw.w.node);
-		waitq_add(&mm->lock_q, &lw.w);
-		fiber_block();
-		waitq_del(&lw.w);
-	}
-	mm->busy = true;
+	mutex_lock(&mm->lock);
 }
 
 void mm_unlock(struct mm *mm)
 {
-	BUG_ON(!mm->busy);
-	mm->busy = false;
-	waitq_wake_one(&mm->lock_q, 0);
+	mutex_unlock(&mm->lock);
 }
 
 struct mm *mm_dup(struct mm *mm)

@@ -45,8 +45,7 @@ struct mm {
 	uint64_t mmap_base;     /* top of the mmap area; searched downwards */
 	struct file *exe;       /* counted; set by mm_set_exe, which also holds off writers (ETXTBSY) */
 	uint64_t auxv[64];      /* pairs, AT_NULL ended: /proc/PID/auxv */
-	bool busy;              /* an order that changes the map is in flight: mm_lock */
-	struct waitq lock_q;
+	struct mutex lock;      /* an order that changes the map is in flight: mm_lock */
 	struct plat_as *as;
 	unsigned users;         /* tasks that run in it */
 	uint64_t scan;          /* number of the last walk over all address spaces that saw it */

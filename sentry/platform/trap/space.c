@@ -7,6 +7,7 @@
 #include "sentry/base/log.h"
 #include "sentry/fiber.h"
 #include "sentry/loop.h"
+#include "sentry/wait.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -280,26 +281,14 @@ static int new_process(struct plat_thread *t, uint32_t slot, uint64_t flags, uin
 }
 
 /* The zygote serves one birth at a time. */
-static struct fiber *zygote_waiters[64];
-static unsigned zygote_waiting;
-static bool zygote_busy;
+static struct mutex zygote_lock = {.q = {LIST_INIT(zygote_lock.q.waiters)}};
 
 int plat_as_new(struct plat_thread **out)
 {
-	while (zygote_busy) {
-		if (zygote_waiting < 64)
-			zygote_waiters[zygote_waiting++] = fiber_self();
-		else
-			fiber_wake(fiber_self());
-		fiber_block();
-	}
-	zygote_busy = true;
+	mutex_lock(&zygote_lock);
 	int r = new_process(zygote, 0, 0, 0, out);
 
-	zygote_busy = false;
-	for (unsigned i = 0; i < zygote_waiting; i++)
-		fiber_wake(zygote_waiters[i]);
-	zygote_waiting = 0;
+	mutex_unlock(&zygote_lock);
 	if (r == 0) {
 		(*out)->frame = zygote->frame;
 		(*out)->fpstate = 0;

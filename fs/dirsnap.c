@@ -114,3 +114,13 @@ void dirsnap_emit(const struct dirsnap *s, struct file *f, struct dir_emit *d)
 		f->pos++;
 	}
 }
+
+/* The file operations that every file system with snapshots shares; f->priv is the snapshot. */
+void dirsnap_release(struct file *f)
+{
+	dirsnap_free(f->priv);
+}
+int64_t dirsnap_llseek(struct file *f, int64_t off, int whence)
+{
+	return llseek_size(f, off, whence, INT32_MAX);
+}

@@ -104,6 +104,11 @@ struct file *file_anon(struct inode *inode, const char *name, int flags, const s
 	return f;
 }
 
+long no_dir_read(struct file *f, struct uio *u, uint64_t *pos)
+{
+	return -EISDIR;
+}
+
 int64_t no_llseek(struct file *f, int64_t off, int whence)
 {
 	return -ESPIPE;

@@ -300,7 +300,6 @@ struct file {
 	bool counted_writer;        /* holds one of inode->write_count */
 	bool counted_reader;        /* holds one of inode->read_count */
 	bool has_locks;             /* took a flock or OFD lock once */
-	uint64_t ra_unused;
 };
 struct file *file_get(struct file *);
 void file_put(struct file *);
@@ -315,6 +314,7 @@ struct file *file_anon(struct inode *inode, const char *name, int flags, const s
 struct inode *anon_inode(uint32_t mode); /* from the anonymous superblock */
 long file_read_kernel(struct file *, void *buf, size_t size, uint64_t pos); /* full or short at end of file */
 long file_write_kernel(struct file *, const void *buf, size_t size, uint64_t pos);
+long no_dir_read(struct file *, struct uio *, uint64_t *); /* read of a directory: -EISDIR */
 int64_t no_llseek(struct file *, int64_t, int);
 
 /* Generic llseek over a size (SEEK_DATA and SEEK_HOLE treat the file as one extent). */
@@ -378,6 +378,8 @@ struct dirsnap;
 struct dirsnap *dirsnap_new(void);
 void dirsnap_free(struct dirsnap *);
 int dirsnap_add(struct dirsnap *, const char *name, uint64_t ino, unsigned type); /* 0 or -ENOMEM */
+void dirsnap_release(struct file *f);
+int64_t dirsnap_llseek(struct file *f, int64_t off, int whence);
 bool dirsnap_has(const struct dirsnap *, const char *name);
 void dirsnap_emit(const struct dirsnap *, struct file *f, struct dir_emit *e);    /* from f->pos */
 

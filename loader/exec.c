@@ -427,6 +427,18 @@ static int exec_start(struct exec *x, int dirfd, const char *path, int flags)
 	return r < 0 ? r : name_program(x, dirfd, path);
 }
 
+/* The arguments are in, unless R says otherwise: load, and let go of X. */
+static int exec_finish(struct exec *x, int r)
+{
+	if (r == 0)
+		r = prepare(x);
+	if (r == 0)
+		r = commit(x);
+	exec_fini(x);
+	free(x);
+	return r;
+}
+
 int do_execve_file(int dirfd, const char *path, uaddr_t argv, uaddr_t envp, int flags)
 {
 	struct exec *x = calloc(1, sizeof *x);
@@ -439,13 +451,7 @@ int do_execve_file(int dirfd, const char *path, uaddr_t argv, uaddr_t envp, int 
 		r = args_from_user(&x->args, argv, &x->budget);
 	if (r == 0)
 		r = args_from_user(&x->env, envp, &x->budget);
-	if (r == 0)
-		r = prepare(x);
-	if (r == 0)
-		r = commit(x);
-	exec_fini(x);
-	free(x);
-	return r;
+	return exec_finish(x, r);
 }
 
 int do_execve_kernel(const char *path, char *const *argv, char *const *envp)
@@ -460,11 +466,5 @@ int do_execve_kernel(const char *path, char *const *argv, char *const *envp)
 		r = args_from_kernel(&x->args, argv, &x->budget);
 	if (r == 0)
 		r = args_from_kernel(&x->env, envp, &x->budget);
-	if (r == 0)
-		r = prepare(x);
-	if (r == 0)
-		r = commit(x);
-	exec_fini(x);
-	free(x);
-	return r;
+	return exec_finish(x, r);
 }

@@ -199,7 +199,5 @@ void loop_run(void)
 			timeout = heap[1]->deadline > now ? (int64_t)(heap[1]->deadline - now) : 0;
 		}
 		poll_fds(timeout);
-		if (hook)
-			hook->woke();
 	}
 }

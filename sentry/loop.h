@@ -36,7 +36,6 @@ uint64_t now_boot_ns(void);     /* CLOCK_BOOTTIME */
 struct loop_hook {
 	bool (*poll)(void);
 	bool (*may_sleep)(void);
-	void (*woke)(void);
 };
 void loop_set_hook(const struct loop_hook *h);
 

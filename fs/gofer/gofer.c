@@ -373,17 +373,7 @@ static int gofer_iterate(struct file *f, struct dir_emit *e)
 	return 0;
 }
 
-static long dir_read(struct file *f, struct uio *u, uint64_t *pos)
-{
-	return -EISDIR;
-}
-
-static void dir_release(struct file *f)
-{
-	dirsnap_free(f->priv);
-}
-
-static const struct file_ops gofer_dir_ops = {.read = dir_read, .iterate = gofer_iterate, .release = dir_release};
+static const struct file_ops gofer_dir_ops = {.read = no_dir_read, .iterate = gofer_iterate, .release = dirsnap_release};
 
 /* --- superblock ---------------------------------------------------------------------------------------------------- */
 static int gofer_statfs(struct superblock *sb, struct kstatfs *k)

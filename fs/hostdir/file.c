@@ -207,23 +207,8 @@ static int hostdir_iterate(struct file *f, struct dir_emit *e)
 	return 0;
 }
 
-static void dir_release(struct file *f)
-{
-	dirsnap_free(f->priv);
-}
-
-static long dir_read(struct file *f, struct uio *u, uint64_t *pos)
-{
-	return -EISDIR;
-}
-
-static int64_t dir_llseek(struct file *f, int64_t off, int whence)
-{
-	return llseek_size(f, off, whence, INT32_MAX);
-}
-
 const struct file_ops hostdir_dir_ops = {
-	.read = dir_read, .iterate = hostdir_iterate, .llseek = dir_llseek, .release = dir_release,
+	.read = no_dir_read, .iterate = hostdir_iterate, .llseek = dirsnap_llseek, .release = dirsnap_release,
 };
 
 int hostdir_open(struct inode *i, struct file *f)

@@ -178,17 +178,12 @@ static int tmpfs_iterate(struct file *f, struct dir_emit *e)
 	return 0;
 }
 
-static long dir_read(struct file *f, struct uio *u, uint64_t *pos)
-{
-	return -EISDIR;
-}
-
 static int64_t dir_llseek(struct file *f, int64_t off, int whence)
 {
 	return llseek_size(f, off, whence, TI(f->inode)->dir->next_pos);
 }
 
-const struct file_ops tmpfs_dir_ops = {.read = dir_read, .iterate = tmpfs_iterate, .llseek = dir_llseek};
+const struct file_ops tmpfs_dir_ops = {.read = no_dir_read, .iterate = tmpfs_iterate, .llseek = dir_llseek};
 
 /* memfd_create(2): files of an unlimited tmpfs of their own that no mount shows. */
 int tmpfs_memfd_new(const char *name, int open_flags, unsigned seals, struct file **out)

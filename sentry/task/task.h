@@ -54,7 +54,7 @@ struct tgroup {
 	int exit_code;             /* wait status, valid as zombie */
 	bool exiting;              /* group exit under way: every task leaves at its next chance */
 	bool zombie;
-	bool is_subreaper, did_exec, dumpable, no_new_privs_unused;
+	bool is_subreaper, did_exec, dumpable;
 	struct task *exec_task;    /* the task that waits for the others to leave (execve) */
 	unsigned stopped_count;
 	bool stopped;              /* job-control stop */
@@ -112,7 +112,6 @@ struct task {
 	bool exiting;              /* this task must leave (group exit, exec by another thread) */
 	int exit_code;
 	uaddr_t clear_tid, robust_list;
-	struct waiter *sleeping;   /* unused by kernel code outside wait.c */
 	bool in_sleep, sleep_killable;
 	int cur_nr;                /* (c) call being served, -1 otherwise */
 	uint64_t cur_args[6];

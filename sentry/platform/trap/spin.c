@@ -158,8 +158,4 @@ static bool spin_may_sleep(void)
 	return slept;
 }
 
-static void spin_woke(void)
-{
-}
-
-const struct loop_hook spin_hook = {spin_poll, spin_may_sleep, spin_woke};
+const struct loop_hook spin_hook = {spin_poll, spin_may_sleep};

@@ -103,13 +103,12 @@ int futex_store(uaddr_t word, uint32_t value)
 
 int futex_cmpxchg(uaddr_t word, uint32_t old, uint32_t value)
 {
-	uint32_t now;
+	uint32_t seen;
 
-	if (futex_load(word, &now) < 0)
+	if (!mm_access_ok(current->mm, word.a, sizeof value, PROT_WRITE) ||
+	    plat_cmpxchg32(current->host, word.a, old, value, &seen) < 0)
 		return -EFAULT;
-	if (now != old)
-		return -EAGAIN;
-	return futex_store(word, value);
+	return seen == old ? 0 : -EAGAIN;
 }
 
 /* --- waiting ------------------------------------------------------------------------------------------------------ */
@@ -223,6 +222,9 @@ int futex_requeue(uaddr_t from, bool from_shared, uaddr_t to, bool to_shared, in
 			return -EFAULT;
 		if (now != *expect)
 			return -EAGAIN;
+		/* The look may have slept: a key's file is only borrowed. */
+		if (futex_key_of(from, from_shared, &a) < 0 || futex_key_of(to, to_shared, &b) < 0)
+			return -EFAULT;
 	}
 	/* Moved waiters are collected first: both words may share a bucket, and the walk must not meet them again. */
 	list_for_each_safe(w, tmp, bucket_of(&a), node) {

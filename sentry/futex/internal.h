@@ -31,8 +31,8 @@ bool futex_has_pi(const struct futex_key *k);
 /* The word itself, past the call's window: a store must be seen at once, not at the call's return. 0 or -EFAULT. */
 int futex_load(uaddr_t word, uint32_t *value);
 int futex_store(uaddr_t word, uint32_t value);
-/* DIFF: not atomic against guest threads that change the word without a call at this very moment: the sentry can
- * only copy. 0, -EFAULT, or -EAGAIN when the word is not OLD. */
+/* Atomic against guest threads that change the word without a call. Sleeps: waiters found before may be gone after it.
+ * 0, -EFAULT, or -EAGAIN when the word is not OLD. */
 int futex_cmpxchg(uaddr_t word, uint32_t old, uint32_t value);
 /* Everybody who waits for the PI lock at K now waits for OWNER. */
 void futex_pi_new_owner(const struct futex_key *k, pid_t owner);

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <linux/futex.h>
+#include "fs/vfs.h"
 #include "sentry/futex/futex.h"
 #include "sentry/futex/internal.h"
 #include "sentry/task/task.h"
@@ -23,7 +24,54 @@ static bool owner_alive(pid_t tid)
 	return t && t->host && t->state != TASK_ZOMBIE && t->state != TASK_DEAD;
 }
 
-int futex_lock_pi(uaddr_t word, bool shared, bool try_only, uint64_t deadline)
+/*
+ * One operation at a time on a PI word: looking, exchanging and queueing must not be parted by another's, and each
+ * exchange sleeps. The record stands on the holder's stack; who else wants the word waits for it, unless it is to die.
+ */
+struct pi_hold {
+	struct list node;
+	struct futex_key key;
+	struct waitq q;
+};
+static struct list holds = LIST_INIT(holds);
+
+static struct pi_hold *held(const struct futex_key *k)
+{
+	struct pi_hold *h;
+
+	list_for_each(h, &holds, node)
+		if (h->key.object == k->object && h->key.offset == k->offset)
+			return h;
+	return NULL;
+}
+static int hold(struct pi_hold *h)
+{
+	struct pi_hold *other;
+	int r;
+
+	while ((other = held(&h->key))) {
+		r = wait_on_killable(&other->q, 0);
+		if (r < 0)
+			return r;
+	}
+	waitq_init(&h->q);
+	list_add(&holds, &h->node);
+	return 0;
+}
+static void let_go(struct pi_hold *h)
+{
+	struct task_waiter *tw, *tmp;
+
+	list_del(&h->node);
+	/* The queue goes with the record: everybody leaves it before being woken. */
+	list_for_each_safe(tw, tmp, &h->q.waiters, w.node) {
+		list_del(&tw->w.node);
+		waiter_wake_task(&tw->w, 0);
+	}
+}
+
+/* WORD under H, which is held before and, unless -EINTR comes back, after. */
+static int lock_held(struct pi_hold *h, bool *holding, uaddr_t word, bool try_only, uint64_t deadline)
 {
 	uint32_t me = (uint32_t)current->tid, now, owner;
 	unsigned races = 0;
@@ -31,15 +79,12 @@ int futex_lock_pi(uaddr_t word, bool shared, bool try_only, uint64_t deadline)
 	int r;
 
 	for (;;) {
-		struct futex_waiter w = {.bitset = FUTEX_MATCH_ANY, .pi = current};
+		struct futex_waiter w = {.key = h->key, .bitset = FUTEX_MATCH_ANY, .pi = current};
 		struct waitq q;
 
 		list_init(&w.node);
 		waitq_init(&q);
 		w.q = &q;
-		r = futex_key_of(word, shared, &w.key);
-		if (r < 0)
-			return r;
 		if (futex_load(word, &now) < 0)
 			return -EFAULT;
 		owner = now & FUTEX_TID_MASK;
@@ -67,17 +112,21 @@ int futex_lock_pi(uaddr_t word, bool shared, bool try_only, uint64_t deadline)
 				continue;
 			return r;
 		}
-		r = set_waiters(word, now);
-		if (r == -EAGAIN && ++races < SPIN_MAX)
-			continue;
-		if (r < 0)
-			return r;
+		/* Queued before the bit is set: an owner that dies meanwhile must find us. */
 		w.pi_owner = (pid_t)owner;
 		futex_enqueue(&w);
-		r = 0;
-		while (r == 0 && !w.woken)
-			r = wait_on(&q, deadline);
+		r = set_waiters(word, now);
+		if (r == 0) {
+			let_go(h);
+			*holding = false;
+			while (r == 0 && !w.woken)
+				r = wait_on(&q, deadline);
+			/* Under the hold again, a hand-over to us is either done or will not come. */
+			*holding = hold(h) == 0;
+		}
 		futex_dequeue(&w);
+		if (!*holding)
+			return -EINTR;
 		if (w.woken) {
 			/* Handed over by unlock, or the owner died: the word says which. */
 			if (futex_load(word, &now) < 0)
@@ -87,45 +136,100 @@ int futex_lock_pi(uaddr_t word, bool shared, bool try_only, uint64_t deadline)
 			waited = true;
 			continue;
 		}
+		if (r == -EAGAIN && ++races < SPIN_MAX)
+			continue;
 		/* Linux restarts the call after a handler too (-ERESTARTNOINTR). */
 		return r == -ERESTARTSYS ? -ERESTARTNOINTR : r;
 	}
 }
 
-int futex_unlock_pi(uaddr_t word, bool shared)
+/* Hand over to the first waiter; WORD is held. */
+static int unlock_held(const struct futex_key *k, uaddr_t word)
 {
 	uint32_t me = (uint32_t)current->tid, now, next;
 	struct futex_waiter *w, *other;
-	struct futex_key k;
 	unsigned races = 0;
-	int r = futex_key_of(word, shared, &k);
+	pid_t heir;
+	int r;
 
-	if (r < 0)
-		return r;
 	do {
 		if (futex_load(word, &now) < 0)
 			return -EFAULT;
 		if ((now & FUTEX_TID_MASK) != me)
 			return -EPERM;
-		w = futex_first_pi(&k);
+		w = futex_first_pi(k);
 		next = 0;
+		heir = 0;
 		if (w) {
 			/* Look for a second waiter with the first out of the list. */
 			struct list *head = w->node.prev;
 
 			list_del(&w->node);
-			other = futex_first_pi(&k);
+			other = futex_first_pi(k);
 			list_add(head, &w->node);
-			next = (uint32_t)w->pi->tid | (other ? FUTEX_WAITERS : 0);
+			heir = w->pi->tid;
+			next = (uint32_t)heir | (other ? FUTEX_WAITERS : 0);
 		}
 		r = futex_cmpxchg(word, now, next);
 	} while (r == -EAGAIN && ++races < SPIN_MAX);
-	if (r == 0 && w) {
-		pid_t heir = w->pi->tid;
-
-		futex_wake_waiter(w);
+	if (r == 0 && heir) {
+		/* The exchange slept: the heir may have been killed; its lock is then that of a dead owner. */
+		w = futex_first_pi(k);
+		if (w && w->pi->tid == heir)
+			futex_wake_waiter(w);
 		/* Those who go on waiting now wait for the heir. */
-		futex_pi_new_owner(&k, heir);
+		futex_pi_new_owner(k, heir);
+		if (!owner_alive(heir))
+			futex_pi_owner_gone(heir);
 	}
+	return r;
+}
+
+/* The key of WORD with a reference to its file: this outlives the mapping, which may change while we sleep. */
+static int key_get(struct pi_hold *h, uaddr_t word, bool shared)
+{
+	int r = futex_key_of(word, shared, &h->key);
+
+	if (r == 0 && h->key.inode)
+		inode_get(h->key.inode);
+	return r;
+}
+static void key_put(struct pi_hold *h)
+{
+	if (h->key.inode)
+		inode_put(h->key.inode);
+}
+
+int futex_lock_pi(uaddr_t word, bool shared, bool try_only, uint64_t deadline)
+{
+	struct pi_hold h;
+	bool holding;
+	int r = key_get(&h, word, shared);
+
+	if (r < 0)
+		return r;
+	r = hold(&h);
+	holding = r == 0;
+	if (holding)
+		r = lock_held(&h, &holding, word, try_only, deadline);
+	if (holding)
+		let_go(&h);
+	key_put(&h);
+	return r;
+}
+
+int futex_unlock_pi(uaddr_t word, bool shared)
+{
+	struct pi_hold h;
+	int r = key_get(&h, word, shared);
+
+	if (r < 0)
+		return r;
+	r = hold(&h);
+	if (r == 0) {
+		r = unlock_held(&h.key, word);
+		let_go(&h);
+	}
+	key_put(&h);
 	return r;
 }

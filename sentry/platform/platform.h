@@ -102,6 +102,9 @@ int plat_madvise(struct plat_thread *t, uint64_t addr, uint64_t size, int advice
  * (short when a page is missing or forbids it) or -EFAULT when none. Do not sleep on the vmread path. */
 long plat_read_mem(struct plat_thread *t, void *dst, uint64_t src, size_t size);
 long plat_write_mem(struct plat_thread *t, uint64_t dst, const void *src, size_t size);
+/* Atomic compare-and-exchange of an aligned guest word, made by the thread's own host process: *SEEN is the word as it was
+ * (exchanged if it equals OLD). T is stopped in a call. 0 or -EFAULT. Sleeps: look everything up again afterwards. */
+int plat_cmpxchg32(struct plat_thread *t, uint64_t addr, uint32_t old, uint32_t new, uint32_t *seen);
 /* Fast path used by copy_in/copy_out (sentry/mm/uaccess.c): bytes that came or may go with the call's own window.
  * Return true when served. */
 bool plat_window_in(struct plat_thread *t, void *dst, uint64_t src, size_t size);

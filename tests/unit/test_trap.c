@@ -150,6 +150,30 @@ Test(trap, a_fault_reports_signal_and_address, .timeout = 20)
 	run(faults);
 }
 
+static void exchanges(struct plat_thread *t)
+{
+	uint32_t seen, value = 5;
+
+	expect_call(t, SYS_getpid);
+	cr_assert_eq(plat_write_mem(t, DATA, &value, 4), 4);
+	cr_assert_eq(plat_cmpxchg32(t, DATA, 5, 9, &seen), 0);
+	cr_assert_eq(seen, 5);
+	cr_assert_eq(plat_cmpxchg32(t, DATA, 5, 11, &seen), 0);
+	cr_assert_eq(seen, 9, "a word that differs is reported and left alone");
+	cr_assert_eq(plat_read_mem(t, &value, DATA, 4), 4);
+	cr_assert_eq(value, 9);
+	cr_assert_eq(plat_cmpxchg32(t, DATA + 2, 0, 1, &seen), -EFAULT);
+	cr_assert_eq(plat_cmpxchg32(t, 0x700000, 0, 1, &seen), -EFAULT);
+	cr_assert_eq(plat_mprotect(t, DATA, 0x1000, PROT_READ), 0);
+	cr_assert_eq(plat_cmpxchg32(t, DATA, 9, 1, &seen), -EFAULT);
+	expect_call(t, SYS_getpid);
+	plat_thread_exit(t);
+}
+Test(trap, a_word_is_exchanged_by_its_own_process, .timeout = 20)
+{
+	run(exchanges);
+}
+
 /* A guest that uses the cookie to make a call nobody ordered is killed. */
 static void unordered(struct plat_thread *t)
 {

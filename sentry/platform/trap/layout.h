@@ -39,8 +39,8 @@ enum { RING_REQUEST = 0, RING_HELLO = 1 };
 /* Descriptors of a stub. */
 enum { STUB_FD_MBOX = 0, STUB_FD_SOCKET = 1, STUB_FD_MAP = 3 };
 
-enum mbox_kind { MB_NONE, MB_CALL, MB_FAULT, MB_KICK, MB_ORDERS_DONE, MB_COPY_DONE };
-enum mbox_state { ST_NONE, ST_DONE, ST_PARK, ST_ORDERS, ST_EXIT, ST_COPY };
+enum mbox_kind { MB_NONE, MB_CALL, MB_FAULT, MB_KICK, MB_ORDERS_DONE, MB_COPY_DONE, MB_XCHG_DONE };
+enum mbox_state { ST_NONE, ST_DONE, ST_PARK, ST_ORDERS, ST_EXIT, ST_COPY, ST_XCHG };
 #define REPLY_SEQ(r) ((r) >> 3)
 #define REPLY_STATE(r) ((r)&7)
 #define REPLY(seq, st) (((seq) << 3) | (st))
@@ -77,18 +77,20 @@ struct mbox {
 	uint32_t norder, features;
 	uint64_t copy_addr;
 	uint32_t copy_size, copy_out;
+	uint32_t xchg_old, xchg_new; /* compare-and-exchange of the word at copy_addr */
 	/* the request */
 	uint64_t nr __attribute__((aligned(64)));
 	uint64_t args[6];
 	uint32_t arch_ok, nstage;
 	uint64_t frame, fpstate, fs_base, fault_addr;
 	int32_t signo, code;
-	uint64_t copy_done;
+	uint64_t copy_done; /* bytes copied; of an exchange: the word as it was, XCHG_FAULT if it could not be done */
 	uint64_t regs[23];
 	struct mbox_span stage[MBOX_SPANS];
 	struct mbox_span out[MBOX_SPANS];
 	struct mbox_order order[MBOX_ORDERS];
 };
+#define XCHG_FAULT (~0ull)
 #define MBOX_WINDOW 2304u
 #define MBOX_WINDOW_OUT 9216u /* inputs below, outputs above */
 _Static_assert(sizeof(struct mbox) <= MBOX_WINDOW, "mailbox control part");

@@ -9,12 +9,33 @@
 
 #define COPY_MAX (MBOX_WINDOW_OUT - MBOX_WINDOW)
 
-/* One piece by the stub itself: T must wait for a reply. Sleeps. Bytes copied or -EFAULT. */
+/* Can T's stub do something for us now? It must wait for a reply. */
+static bool stub_waits(const struct plat_thread *t)
+{
+	return !t->as->dead && t->state == THR_STOPPED && !t->answered;
+}
+
+/* Have the stub do what its mailbox says, and sleep until it did. False: it died. */
+static bool ask_stub(struct plat_thread *t, enum mbox_state st, enum thread_state state)
+{
+	t->state = state;
+	thread_publish(t, st);
+	thread_wait_event(t);
+	/* This sleep may lie between a caller's look at its condition and its own sleep (plat_park flushes outputs): a
+	 * wake-up that came meanwhile must not be lost, so the next sleep of this fiber ends at once. */
+	fiber_wake(fiber_self());
+	if (t->as->dead)
+		return false;
+	t->state = THR_STOPPED;
+	return true;
+}
+
+/* One piece by the stub itself. Bytes copied or -EFAULT. */
 static long copy_by_stub(struct plat_thread *t, void *buf, uint64_t addr, uint32_t size, bool out)
 {
 	struct mbox *m = t->m;
 
-	if (t->as->dead || t->state != THR_STOPPED || t->answered)
+	if (!stub_waits(t))
 		return -EFAULT;
 	t->nstage = 0; /* the window is about to be overwritten */
 	m->copy_addr = addr;
@@ -22,15 +43,8 @@ static long copy_by_stub(struct plat_thread *t, void *buf, uint64_t addr, uint32
 	m->copy_out = out;
 	if (out)
 		memcpy((char *)m + MBOX_WINDOW, buf, size);
-	t->state = THR_COPY;
-	thread_publish(t, ST_COPY);
-	thread_wait_event(t);
-	/* This sleep may lie between a caller's look at its condition and its own sleep (plat_park flushes outputs): a
-	 * wake-up that came meanwhile must not be lost, so the next sleep of this fiber ends at once. */
-	fiber_wake(fiber_self());
-	if (t->as->dead)
+	if (!ask_stub(t, ST_COPY, THR_COPY))
 		return -EFAULT;
-	t->state = THR_STOPPED;
 	uint64_t done = t->copy_done;
 
 	if (done > size)
@@ -38,6 +52,25 @@ static long copy_by_stub(struct plat_thread *t, void *buf, uint64_t addr, uint32
 	if (!out)
 		memcpy(buf, (char *)m + MBOX_WINDOW, done);
 	return done ? (long)done : -EFAULT;
+}
+
+int plat_cmpxchg32(struct plat_thread *t, uint64_t addr, uint32_t old, uint32_t new, uint32_t *seen)
+{
+	struct mbox *m = t->m;
+
+	if ((addr & 3) || addr >= GUEST_TASK_SIZE || !stub_waits(t))
+		return -EFAULT;
+	if (t->nout)
+		outs_flush(t);
+	if (!stub_waits(t))
+		return -EFAULT;
+	m->copy_addr = addr;
+	m->xchg_old = old;
+	m->xchg_new = new;
+	if (!ask_stub(t, ST_XCHG, THR_XCHG) || t->copy_done > UINT32_MAX)
+		return -EFAULT;
+	*seen = (uint32_t)t->copy_done;
+	return 0;
 }
 
 static long copy(struct plat_thread *t, void *buf, uint64_t addr, size_t size, bool out)

@@ -80,12 +80,16 @@ static bool take_request(struct plat_thread *t, uint32_t req)
 		if (t->kind != MB_COPY_DONE)
 			return false;
 		break;
+	case THR_XCHG:
+		if (t->kind != MB_XCHG_DONE)
+			return false;
+		break;
 	default:
 		return false;
 	}
 	t->seq = req;
 	t->answered = t->parked = false;
-	if (t->state == THR_COPY) {
+	if (t->state == THR_COPY || t->state == THR_XCHG) {
 		t->copy_done = m->copy_done;
 	} else if (t->state == THR_RUNNING) {
 		t->nr = m->arch_ok && m->nr < 4096 ? (int)m->nr : -1;

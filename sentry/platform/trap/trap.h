@@ -11,7 +11,7 @@
 #include "sentry/platform/trap/layout.h"
 #include "sentry/base/list.h"
 
-enum thread_state { THR_STOPPED, THR_RUNNING, THR_ORDERED, THR_COPY };
+enum thread_state { THR_STOPPED, THR_RUNNING, THR_ORDERED, THR_COPY, THR_XCHG };
 
 struct order {
 	uint64_t nr, a[6];

@@ -67,6 +67,19 @@ stub_str_fixup:
 	mov	$-1, %rax
 	ret
 
+/* u64 stub_cmpxchg(u32 *word, u32 old, u32 new): the word as it was; ~0 when it cannot be written. */
+	.globl stub_cmpxchg, stub_xchg_begin, stub_xchg_end, stub_xchg_fixup
+stub_cmpxchg:
+	mov	%esi, %eax
+stub_xchg_begin:
+	lock cmpxchg %edx, (%rdi)
+stub_xchg_end:
+	mov	%eax, %eax
+	ret
+stub_xchg_fixup:
+	mov	$-1, %rax
+	ret
+
 /* long stub_clone(flags, sp, tls, cookie, fn, arg): the new thread calls fn(arg) on its own stack.
    With fn 0 (fork) the child returns 0 here like the parent. */
 	.globl stub_clone

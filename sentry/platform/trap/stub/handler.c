@@ -13,6 +13,8 @@ void stub_on_signal(int sig, struct stub_siginfo *si, struct stub_uc *uc)
 			uc->gregs[R_RIP] = (u64)stub_copy_fixup;
 		else if (IN(rip, stub_str_begin, stub_str_end))
 			uc->gregs[R_RIP] = (u64)stub_str_fixup;
+		else if (IN(rip, stub_xchg_begin, stub_xchg_end))
+			uc->gregs[R_RIP] = (u64)stub_xchg_fixup;
 		else if (sig != HOST_KICK)
 			stub_die(124);
 		return;

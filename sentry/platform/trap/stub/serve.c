@@ -191,6 +191,10 @@ static void converse(struct mbox *m, struct stub_uc *uc, u32 st)
 			st = ask(m, MB_COPY_DONE);
 			break;
 		}
+		case ST_XCHG:
+			m->copy_done = stub_cmpxchg((void *)m->copy_addr, m->xchg_old, m->xchg_new);
+			st = ask(m, MB_XCHG_DONE);
+			break;
 		case ST_EXIT:
 			thread_exit();
 		default:

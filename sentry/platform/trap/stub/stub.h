@@ -45,7 +45,8 @@ static inline s64 raw6(u64 nr, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 
 /* entry.S */
 extern char stub_restorer[], stub_copy_begin[], stub_copy_end[], stub_copy_fixup[], stub_str_begin[],
-    stub_str_end[], stub_str_fixup[];
+    stub_str_end[], stub_str_fixup[], stub_xchg_begin[], stub_xchg_end[], stub_xchg_fixup[];
+u64 stub_cmpxchg(void *word, u32 old, u32 new);
 long stub_copy(void *dst, const void *src, size_t n);
 long stub_copy_str(char *dst, const char *src, size_t n);
 long stub_clone(u64 flags, u64 sp, u64 tls, u64 cookie, void (*fn)(void *), void *arg);
